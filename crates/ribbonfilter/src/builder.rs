@@ -1,0 +1,384 @@
+//! Keys go in, a filter comes out.
+
+use crate::construct;
+use crate::equation::mix;
+use crate::error::{BuildError, try_reserve};
+use crate::filter::Filter;
+use crate::plan::{Plan, Settings, Target};
+use crate::progress::{Control, Progress, Reporter};
+use crate::{Key, Variant, Width};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Collects keys and settings and builds a [`Filter`].
+///
+/// Keys are kept as 8 bytes each. Of the four targets ([rate](Self::false_positive_rate),
+/// [columns](Self::columns), [bits a key](Self::bits_per_key),
+/// [total bytes](Self::total_bytes)) the last one given counts; without any it is a rate
+/// of 0.01. Settings are checked when the plan is made.
+///
+/// ```
+/// use ribbonfilter::{Filter, Variant, Width};
+///
+/// let mut builder = Filter::builder()
+///     .false_positive_rate(0.001)
+///     .variant(Variant::Homogeneous)
+///     .width(Width::W64);
+/// builder.push("ada");
+/// builder.extend(["grace", "edsger"]);
+/// let filter = builder.finish()?;
+/// assert!(filter.contains("edsger"));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// The bytes that come out are a function of the set of keys and the settings: the order
+/// of the keys does not matter. Duplicates do no harm. If more than one key in 1024 is
+/// one, they are removed and the filter is planned for the distinct keys.
+#[derive(Default)]
+pub struct FilterBuilder<'p> {
+    settings: Settings,
+    hashes: Vec<u64>,
+    progress: Reporter<'p>,
+    /// The first allocation that failed, reported at the end.
+    failure: Option<crate::error::OutOfMemory>,
+}
+
+impl<'p> FilterBuilder<'p> {
+    /// Aims for a false-positive rate, at most this.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().false_positive_rate(0.02).plan_for(5000)?;
+    /// assert!(plan.expected_rate() <= 0.02);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(self, rate: f64) -> Self {
+        self.target(Target::Rate(rate))
+    }
+
+    /// Aims for a size a key, at most this, everything stored included. For few keys the
+    /// fixed part counts: prefer a rate there.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().bits_per_key(8.2).plan_for(100_000)?;
+    /// assert!(plan.bits_per_key() <= 8.2 && plan.bits_per_key() > 8.19);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn bits_per_key(self, bits: f64) -> Self {
+        self.target(Target::BitsPerKey(bits))
+    }
+
+    /// Aims for the lowest rate in a size, at most this, everything stored included.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().total_bytes(4096).plan_for(3000)?;
+    /// assert!((4088..=4096).contains(&plan.size_in_bytes()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn total_bytes(self, bytes: u64) -> Self {
+        self.target(Target::TotalBytes(bytes))
+    }
+
+    /// Stores this many columns: a rate of about `2^-columns`. A fraction is stored as one
+    /// column more in a part of the blocks.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().columns(8.0).plan_for(3000)?;
+    /// assert_eq!(plan.expected_rate(), 1.0 / 256.0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn columns(self, columns: f64) -> Self {
+        self.target(Target::Columns(columns))
+    }
+
+    fn target(mut self, target: Target) -> Self {
+        self.settings.target = target;
+        self
+    }
+
+    /// Takes this variant instead of the planner's choice.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Variant};
+    ///
+    /// let plan = Filter::builder().variant(Variant::Homogeneous).plan_for(5000)?;
+    /// assert_eq!(plan.variant(), Variant::Homogeneous);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.settings.variant = Some(variant);
+        self
+    }
+
+    /// Takes this width instead of the planner's choice.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Width};
+    ///
+    /// let plan = Filter::builder().width(Width::W64).plan_for(5000)?;
+    /// assert_eq!(plan.width(), Width::W64);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn width(mut self, width: Width) -> Self {
+        self.settings.width = Some(width);
+        self
+    }
+
+    /// Takes at least this share of slots more than keys, for a faster build: 0.2 is 20 %.
+    /// Never fewer than the planner would.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().overhead(0.2).plan_for(5000)?;
+    /// assert_eq!(plan.slots(), 6000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn overhead(mut self, share: f64) -> Self {
+        self.settings.overhead = share;
+        self
+    }
+
+    /// Hashes keys under this seed, which the filter keeps. It must be set before the first
+    /// key.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder().key_seed(0x5eed);
+    /// builder.push("ada");
+    /// assert!(builder.finish()?.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn key_seed(mut self, key_seed: u64) -> Self {
+        self.settings.key_seed = key_seed;
+        self
+    }
+
+    /// Calls back while the filter is built; the callback can stop the build.
+    ///
+    /// ```
+    /// use ribbonfilter::{Control, Filter};
+    ///
+    /// let mut calls = 0;
+    /// let mut builder = Filter::builder().progress(|_| {
+    ///     calls += 1;
+    ///     Control::Continue
+    /// });
+    /// builder.extend(0..1000);
+    /// builder.finish()?;
+    /// assert!(calls > 0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> FilterBuilder<'q> {
+        FilterBuilder {
+            settings: self.settings,
+            hashes: self.hashes,
+            progress: Reporter::new(callback),
+            failure: self.failure,
+        }
+    }
+
+    /// Adds a key.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push("ada");
+    /// builder.push(String::from("grace"));
+    /// assert_eq!(builder.len(), 2);
+    /// ```
+    #[inline]
+    pub fn push(&mut self, key: impl Key) {
+        self.push_hash(key.key_hash(self.settings.key_seed));
+    }
+
+    /// Adds a key by a 64-bit hash of the caller's, to be asked for by
+    /// [`Filter::contains_hash`]. Any hash that is different for different keys will do.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push_hash(0x0123_4567_89ab_cdef);
+    /// assert!(builder.finish()?.contains_hash(0x0123_4567_89ab_cdef));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64) {
+        if self.hashes.len() == self.hashes.capacity() {
+            self.grow(1);
+        }
+        if self.failure.is_none() {
+            self.hashes.push(mix(key_hash));
+        }
+    }
+
+    /// Makes room for more hashes. A refusal is remembered and reported by `finish`.
+    #[cold]
+    fn grow(&mut self, additional: usize) {
+        let additional = additional.max(self.hashes.len());
+        if let Err(failure) = try_reserve(&mut self.hashes, additional) {
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    /// Adds many keys.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(["ada", "grace"]);
+    /// builder.extend(0..10u32);
+    /// assert_eq!(builder.len(), 12);
+    /// ```
+    pub fn extend<I>(&mut self, keys: I)
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        let keys = keys.into_iter();
+        let expected = keys.size_hint().0;
+        if expected > self.hashes.capacity() - self.hashes.len() {
+            self.grow(expected);
+        }
+        for key in keys {
+            self.push(key);
+        }
+    }
+
+    /// The number of keys added so far, duplicates included.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Filter::builder().len(), 0);
+    /// ```
+    pub fn len(&self) -> u64 {
+        self.hashes.len() as u64
+    }
+
+    /// Whether no key was added yet.
+    ///
+    /// ```
+    /// assert!(ribbonfilter::Filter::builder().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// What would come out for the keys added so far.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(0..1000);
+    /// assert_eq!(builder.plan()?.keys(), 1000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan(&self) -> Result<Plan, BuildError> {
+        self.plan_for(self.len())
+    }
+
+    /// What would come out for so many keys.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().plan_for(1_000_000_000)?;
+    /// assert!(plan.size_in_bytes() < 900_000_000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
+        self.settings.plan(keys, 0)
+    }
+
+    /// The most keys whose filter takes at most so many bytes; 0 if not even one does.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Filter::builder().false_positive_rate(0.01);
+    /// let most = builder.max_keys(4096)?;
+    /// assert!(builder.plan_for(most)?.size_in_bytes() <= 4096);
+    /// assert!(builder.plan_for(most + 1)?.size_in_bytes() > 4096);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves.
+    pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
+        self.settings.max_keys(bytes)
+    }
+
+    /// Builds the filter.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(["ada", "grace"]);
+    /// assert!(builder.finish()?.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys, if memory runs out, if
+    /// the progress callback cancels, or if the key hashes are so far from random that no
+    /// system of reasonable size is solvable.
+    pub fn finish(mut self) -> Result<Filter, BuildError> {
+        self.build()
+    }
+
+    fn build(&mut self) -> Result<Filter, BuildError> {
+        if let Some(failure) = self.failure {
+            return Err(failure.into());
+        }
+        let hashes = core::mem::take(&mut self.hashes);
+        let bytes = construct::build(hashes, &self.settings, &mut self.progress)?;
+        Ok(Filter::open(bytes).expect("what was built can be opened"))
+    }
+
+    /// Builds the filter and writes its bytes; returns how many.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder();
+    /// builder.push("ada");
+    /// let mut bytes = Vec::new();
+    /// builder.finish_to(&mut bytes)?;
+    /// assert!(Filter::open(bytes)?.contains("ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), or if writing fails.
+    #[cfg(feature = "std")]
+    pub fn finish_to(mut self, mut writer: impl std::io::Write) -> Result<u64, BuildError> {
+        /// Bytes between two reports.
+        const PIECE: usize = 1 << 20;
+        let filter = self.build()?;
+        let (mut done, total) = (0, filter.size_in_bytes() as u64);
+        for piece in filter.as_bytes().chunks(PIECE) {
+            self.progress
+                .report(crate::progress::Phase::Writing, done, total)?;
+            writer.write_all(piece)?;
+            done += piece.len() as u64;
+        }
+        writer.flush()?;
+        self.progress
+            .report(crate::progress::Phase::Writing, done, total)?;
+        Ok(total)
+    }
+}
+
+impl fmt::Debug for FilterBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBuilder")
+            .field("settings", &self.settings)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! From key hashes to the bytes of a filter.
+//!
+//! The hashes are partitioned by segment; the variant finds seeds and solves segment by
+//! segment, straight into the bytes; the fixed part closes them. Two things can send the
+//! work back to the start: a share of duplicates that would waste space, after which the
+//! distinct keys are planned anew, and slots that no seed can use, after which there are
+//! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
+
+mod partition;
+mod screen;
+
+pub(crate) use partition::Partitioned;
+pub(crate) use screen::Screen;
+
+use crate::bytes::OwnedBytes;
+use crate::error::BuildError;
+use crate::format::{self, Header};
+use crate::layout::Layout;
+use crate::plan::{Plan, Settings};
+use crate::progress::{Phase, Reporter};
+use crate::variant::{self, Failure, Solved};
+use alloc::vec::Vec;
+
+/// How often the slots are increased before construction gives up.
+pub(crate) const MAX_GROWTH: u32 = 16;
+
+/// Of so many keys one may be a duplicate; with more, duplicates are removed and the
+/// distinct keys are planned anew.
+const DUPLICATE_SHARE: u64 = 1024;
+
+/// What a variant works on.
+pub(crate) struct Task<'a, 'p> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) layout: Layout,
+    pub(crate) keys: &'a Partitioned,
+    pub(crate) bytes: &'a mut [u8],
+    pub(crate) progress: &'a mut Reporter<'p>,
+}
+
+/// Builds a filter from mixed key hashes.
+pub(crate) fn build(
+    mut hashes: Vec<u64>,
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    let mut distinct = false;
+    let mut growth = 0;
+    loop {
+        let plan = settings.plan(hashes.len() as u64, growth)?;
+        let keys = Partitioned::new(hashes, plan.shape.segment_bits, progress)?;
+        let attempt = attempt(&plan, &keys, settings.key_seed, progress);
+        hashes = keys.into_hashes();
+        match attempt {
+            Ok((bytes, redundant)) => {
+                let few = redundant <= plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
+                if distinct || few || !remove_duplicates(&mut hashes) {
+                    return Ok(bytes);
+                }
+                distinct = true;
+                growth = 0;
+            }
+            Err(Failure::Fatal(error)) => return Err(error),
+            Err(Failure::NoSeed) => {
+                if !distinct && remove_duplicates(&mut hashes) {
+                    growth = 0;
+                } else if growth < MAX_GROWTH {
+                    growth += 1;
+                } else {
+                    return Err(BuildError::Unsolvable {
+                        keys: plan.keys(),
+                        slots: plan.slots(),
+                    });
+                }
+                distinct = true;
+            }
+        }
+    }
+}
+
+/// Solves the plan once; the finished bytes and the number of redundant keys.
+fn attempt(
+    plan: &Plan,
+    keys: &Partitioned,
+    key_seed: u64,
+    progress: &mut Reporter<'_>,
+) -> Result<(OwnedBytes, u64), Failure> {
+    let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
+    let solved = match plan.keys() {
+        0 => Solved::default(),
+        _ => variant::solve(&mut Task {
+            plan,
+            layout: plan.shape.layout(),
+            keys,
+            bytes: bytes.as_mut(),
+            progress,
+        })?,
+    };
+    let header = Header::new(plan, key_seed, &solved);
+    format::finish(bytes.as_mut(), &header, &solved.seeds);
+    progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;
+    Ok((bytes, solved.redundant))
+}
+
+/// Leaves each hash once; whether any was removed.
+fn remove_duplicates(hashes: &mut Vec<u64>) -> bool {
+    let before = hashes.len();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.len() < before
+}

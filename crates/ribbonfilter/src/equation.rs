@@ -1,0 +1,179 @@
+//! A key hash and a seed become an equation: segment, start, coefficients, fingerprint.
+//!
+//! ```text
+//! key hash --mix--> mixed = [ shard | segment | the rest ]      fixed for ever
+//!                                             |
+//!                       seed ------------> seeded               another try, another hash
+//!                                             |
+//!                       start ------ fastrange, monotone in `seeded`
+//!                       coefficients  w bits, the first is 1
+//!                       fingerprint   32 bits, however many columns are stored
+//! ```
+//!
+//! Segment and shard are the top bits of [`mix`], which no seed touches, so a key
+//! never changes its segment when construction tries again: retries, threads and
+//! shards are local. Below them everything depends on the seed. This file is the only
+//! place that knows how a hash becomes a row (paper, section 5.3).
+//!
+//! *Smash* (paper, section 3.1): the first and the last start are made likelier by
+//! drawing from a range that is longer by `l` on both sides and clamping. Without it
+//! the ends of the system are too thinly covered to be filled.
+
+use crate::Width;
+use crate::width::Band;
+
+/// Bits that a filter's fingerprint has: the most columns a filter can store.
+pub(crate) const FINGERPRINT_BITS: u32 = 32;
+
+/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19.
+const MIX: u64 = 0xbb67_ae85_84ca_a73b;
+const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;
+const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
+const SEEDED: u64 = 0x510e_527f_ade6_82d1;
+const COEFFICIENTS: [u64; 2] = [0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b];
+const FINGERPRINT: u64 = 0x5be0_cd19_137e_2179;
+
+/// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
+#[inline(always)]
+const fn fold(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The high half of a product: maps a 64-bit hash to `0..range`, in order.
+#[inline(always)]
+const fn fastrange(hash: u64, range: u64) -> u64 {
+    ((hash as u128 * range as u128) >> 64) as u64
+}
+
+/// The fixed mix of a key hash. Its top bits are shard and segment.
+///
+/// Key hashes may come from outside and be as poor as 0, 1, 2, …; after this step and
+/// [`seeded`] they behave as random ones.
+#[inline(always)]
+pub(crate) const fn mix(key_hash: u64) -> u64 {
+    fold(key_hash ^ WHITEN, MIX)
+}
+
+/// What a free variable of a homogeneous system is set to: a pseudo-random row.
+#[inline(always)]
+pub(crate) const fn free_row(row: u64) -> u32 {
+    (fold(row ^ WHITEN, FINGERPRINT) >> 32) as u32
+}
+
+/// The segment of a mixed hash: its top `bits` bits.
+#[inline(always)]
+pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
+    // Two shifts, because one by 64 is not defined.
+    mixed >> 1 >> (63 - bits)
+}
+
+/// What is left of a mixed hash below its segment, under a seed.
+#[inline(always)]
+pub(crate) const fn seeded(mixed: u64, segment_bits: u32, seed: u8) -> Seeded {
+    let below = mixed << segment_bits;
+    Seeded(fold(below ^ (seed as u64).wrapping_mul(SEED_STEP), SEEDED))
+}
+
+/// A key's hash below its segment and under one seed: all that its equation is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seeded(u64);
+
+impl Seeded {
+    /// The coefficients: the first is 1, the others are random.
+    #[inline(always)]
+    pub(crate) fn coefficients<B: Band>(self) -> B {
+        let [low, high] = COEFFICIENTS;
+        B::from_words(fold(self.0, low) | 1, fold(self.0, high))
+    }
+
+    /// The fingerprint; `r` columns store its first `r` bits.
+    #[inline(always)]
+    pub(crate) fn fingerprint(self) -> u32 {
+        (fold(self.0, FINGERPRINT) >> 32) as u32
+    }
+}
+
+/// The starts of one segment, and how likely each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Starts {
+    /// Slots of the segment.
+    slots: u64,
+    /// The last start; there are `last + 1`.
+    last: u64,
+    /// How many places beyond either end are clamped to it.
+    smash: u64,
+}
+
+impl Starts {
+    /// The starts in a segment of `slots` slots. A segment shorter than the width has
+    /// one start, and its coefficients must be cut to its slots.
+    #[inline]
+    pub(crate) fn new(slots: u64, width: Width, smash: bool) -> Self {
+        Self::with_smash(
+            slots,
+            width,
+            if smash {
+                u64::from(width.bits()) / 4
+            } else {
+                0
+            },
+        )
+    }
+
+    /// The same with any smash value.
+    #[inline]
+    pub(crate) fn with_smash(slots: u64, width: Width, smash: u64) -> Self {
+        let last = slots.saturating_sub(u64::from(width.bits()));
+        // With a single start there is nothing to make likelier.
+        Self {
+            slots,
+            last,
+            smash: if last > 0 { smash } else { 0 },
+        }
+    }
+
+    /// How many starts there are.
+    pub(crate) fn count(self) -> u64 {
+        self.last + 1
+    }
+
+    /// The start of a key: monotone in its seeded hash.
+    #[inline(always)]
+    pub(crate) fn start(self, hash: Seeded) -> u64 {
+        fastrange(hash.0, self.total_weight())
+            .saturating_sub(self.smash)
+            .min(self.last)
+    }
+
+    /// The coefficients of a key, none of which reaches beyond the last slot.
+    #[inline(always)]
+    pub(crate) fn coefficients<B: Band>(self, hash: Seeded) -> B {
+        // Only a segment shorter than the width cuts anything off.
+        hash.coefficients::<B>() & B::first_bits(self.slots)
+    }
+
+    /// The probability of a start, in units of one over [`total_weight`](Self::total_weight).
+    pub(crate) fn weight(self, start: u64) -> u64 {
+        let ends = u64::from(start == 0) + u64::from(start == self.last);
+        1 + self.smash * ends
+    }
+
+    /// The weight of all starts before `start`.
+    pub(crate) fn weight_before(self, start: u64) -> u64 {
+        match start {
+            0 => 0,
+            _ if start > self.last => self.total_weight(),
+            _ => start + self.smash,
+        }
+    }
+
+    /// The weight of all starts together.
+    #[inline(always)]
+    pub(crate) fn total_weight(self) -> u64 {
+        self.last + 1 + 2 * self.smash
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,351 @@
+//! What can go wrong, and what to do about it.
+//!
+//! Every variant's message names the cause with its figures and ends with the way out.
+
+use crate::{Variant, Width};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A filter that could not be planned or built.
+///
+/// ```
+/// use ribbonfilter::{BuildError, Filter};
+///
+/// let error = Filter::build(["ada"], 1.5).unwrap_err();
+/// assert!(matches!(error, BuildError::InvalidRate { .. }));
+/// assert_eq!(
+///     error.to_string(),
+///     "the false-positive rate must lie between 0 and 1, both excluded, but is 1.5"
+/// );
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The false-positive rate is not between 0 and 1.
+    InvalidRate {
+        /// The rate asked for.
+        rate: f64,
+    },
+    /// The false-positive rate is below what the most columns can give.
+    RateTooLow {
+        /// The rate asked for.
+        rate: f64,
+        /// The lowest that this variant and width can promise for so many keys.
+        lowest: f64,
+    },
+    /// The number of columns is out of range.
+    InvalidColumns {
+        /// The columns asked for.
+        columns: f64,
+        /// The most that this variant and width can use.
+        most: u32,
+    },
+    /// The bits a key are not a positive number.
+    InvalidBitsPerKey {
+        /// The bits a key asked for.
+        bits_per_key: f64,
+    },
+    /// The extra overhead is negative, not a number, or above 100 (a hundredfold).
+    InvalidOverhead {
+        /// The overhead asked for.
+        overhead: f64,
+    },
+    /// The size cannot hold even one column.
+    SizeTooSmall {
+        /// The bytes allowed.
+        bytes: u64,
+        /// The least that a filter of so many keys takes.
+        needed: u64,
+        /// The number of keys.
+        keys: u64,
+    },
+    /// More keys than the format can describe.
+    TooManyKeys {
+        /// The number of keys.
+        keys: u64,
+        /// The most that this variant and width allow.
+        most: u64,
+    },
+    /// This variant makes no sense with this width for so many keys.
+    Unsuitable {
+        /// The variant asked for.
+        variant: Variant,
+        /// The width asked for.
+        width: Width,
+        /// The number of keys.
+        keys: u64,
+        /// A width that does make sense with this variant.
+        instead: Width,
+    },
+    /// No seed gave a solvable system, however many slots were added.
+    Unsolvable {
+        /// The number of keys.
+        keys: u64,
+        /// The slots of the last try.
+        slots: u64,
+    },
+    /// The system refused memory.
+    OutOfMemory {
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
+    /// The progress callback asked to stop.
+    Cancelled,
+    /// Writing failed.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRate { rate } => write!(
+                f,
+                "the false-positive rate must lie between 0 and 1, both excluded, but is {rate}"
+            ),
+            Self::RateTooLow { rate, lowest } => write!(
+                f,
+                "a false-positive rate of {rate:e} is out of reach: the lowest here is {lowest:e}"
+            ),
+            Self::InvalidColumns { columns, most } => {
+                write!(
+                    f,
+                    "the columns must be more than 0 and at most {most}, but are {columns}"
+                )
+            }
+            Self::InvalidBitsPerKey { bits_per_key } => {
+                write!(
+                    f,
+                    "the bits a key must be a positive number, but are {bits_per_key}"
+                )
+            }
+            Self::InvalidOverhead { overhead } => {
+                write!(
+                    f,
+                    "the overhead must lie between 0 and 100, but is {overhead}"
+                )
+            }
+            Self::SizeTooSmall {
+                bytes,
+                needed,
+                keys,
+            } => write!(
+                f,
+                "{bytes} bytes are too few for {keys} keys: allow at least {needed}"
+            ),
+            Self::TooManyKeys { keys, most } => write!(
+                f,
+                "{keys} keys are more than one filter can hold: split them into sets of at most {most}"
+            ),
+            Self::Unsuitable {
+                variant,
+                width,
+                keys,
+                instead,
+            } => write!(
+                f,
+                "a {variant} ribbon of width {width} makes no sense for {keys} keys: use width {instead}"
+            ),
+            Self::Unsolvable { keys, slots } => write!(
+                f,
+                "no solvable system for {keys} keys in up to {slots} slots: the key hashes are \
+                 far from random; hash the keys again under another key_seed"
+            ),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "the system refused {bytes} bytes of memory: build fewer keys at a time"
+            ),
+            Self::Cancelled => f.write_str("the build was cancelled by its progress callback"),
+            #[cfg(feature = "std")]
+            Self::Io(error) => write!(f, "the filter could not be written: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for BuildError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Bytes that are not a filter, or not one that this version can read.
+///
+/// ```
+/// use ribbonfilter::{Filter, OpenError};
+///
+/// let error = Filter::open(b"not a filter").unwrap_err();
+/// assert!(matches!(error, OpenError::TooShort { len: 12, .. }));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Fewer bytes than the fixed part has.
+    TooShort {
+        /// The bytes given.
+        len: usize,
+        /// The bytes of the fixed part.
+        needed: usize,
+    },
+    /// The bytes do not end as a ribbon filter does.
+    NotAFilter,
+    /// A format version that this library does not know.
+    UnsupportedVersion {
+        /// The version found.
+        found: u8,
+        /// The version that this library reads.
+        supported: u8,
+    },
+    /// The filter uses features that this library does not know.
+    UnsupportedFeatures {
+        /// The unknown feature bits.
+        features: u8,
+    },
+    /// The bytes hold another kind of structure.
+    WrongKind {
+        /// What was asked for.
+        expected: &'static str,
+        /// What was found.
+        found: &'static str,
+    },
+    /// The fixed part was altered.
+    HeaderDamaged,
+    /// The fixed part is whole but describes something that cannot be.
+    Inconsistent {
+        /// The field that cannot be.
+        field: &'static str,
+    },
+    /// More or fewer bytes than the fixed part tells.
+    WrongLength {
+        /// The bytes given.
+        len: u64,
+        /// The bytes that it should have.
+        expected: u64,
+    },
+    /// The solution or its metadata was altered: only [`verify`] looks.
+    ///
+    /// [`verify`]: crate::Filter::verify
+    DataDamaged,
+    /// The system refused memory.
+    OutOfMemory {
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
+    /// Reading failed.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooShort { len, needed } => write!(
+                f,
+                "{len} bytes are too few for a ribbon filter, which has at least {needed}: \
+                 was it cut short?"
+            ),
+            Self::NotAFilter => f.write_str(
+                "the bytes do not end as a ribbon filter does: they are another file, or were \
+                 cut short or extended",
+            ),
+            Self::UnsupportedVersion { found, supported } => write!(
+                f,
+                "format version {found} is not known here, only {supported}: use a newer \
+                 release of ribbonfilter"
+            ),
+            Self::UnsupportedFeatures { features } => write!(
+                f,
+                "the filter needs features that are not known here ({features:#05b}): use a \
+                 newer release of ribbonfilter"
+            ),
+            Self::WrongKind { expected, found } => {
+                write!(
+                    f,
+                    "the bytes hold a {found}, not a {expected}: open them as a {found}"
+                )
+            }
+            Self::HeaderDamaged => {
+                f.write_str("the fixed part of the filter was altered: fetch or build it again")
+            }
+            Self::Inconsistent { field } => write!(
+                f,
+                "the filter's {field} cannot be: it was not written by ribbonfilter, or altered"
+            ),
+            Self::WrongLength { len, expected } => write!(
+                f,
+                "the filter has {len} bytes but should have {expected}: it was cut short or \
+                 extended"
+            ),
+            Self::DataDamaged => {
+                f.write_str("the filter's data was altered: fetch or build it again")
+            }
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "the system refused {bytes} bytes of memory: open the filter as a view of bytes \
+                 that are there already"
+            ),
+            #[cfg(feature = "std")]
+            Self::Io(error) => write!(f, "the filter could not be read: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for OpenError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// An allocation that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfMemory {
+    bytes: usize,
+}
+
+impl From<OutOfMemory> for BuildError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+impl From<OutOfMemory> for OpenError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+/// Makes room for `additional` more elements, or says that there is none.
+pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
+    vec.try_reserve_exact(additional).map_err(|_| OutOfMemory {
+        bytes: additional.saturating_mul(size_of::<T>()),
+    })
+}
+
+/// A vector of `len` copies of `value`, or word that there is no memory for it.
+pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut vec = Vec::new();
+    try_reserve(&mut vec, len)?;
+    vec.resize(len, value);
+    Ok(vec)
+}

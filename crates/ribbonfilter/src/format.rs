@@ -1,0 +1,341 @@
+//! The bytes of a filter: solution, metadata, and the fixed part at the end.
+//!
+//! `docs/format.md` is the contract; this file is its only implementation. The fixed part
+//! comes last so that the solution begins at offset 0, where an aligned buffer or a memory
+//! map puts its blocks on cache lines, and so that a query may read a word beyond the
+//! solution without leaving the buffer. Everything is little-endian and read byte by byte:
+//! no alignment is asked of the buffer.
+
+use crate::equation::FINGERPRINT_BITS;
+use crate::error::OpenError;
+use crate::layout::READ_AHEAD;
+use crate::plan::Plan;
+use crate::shape::Shape;
+use crate::variant::Solved;
+use crate::{Variant, Width};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes of the fixed part.
+pub(crate) const FIXED: usize = 40;
+const _: () = assert!(READ_AHEAD <= FIXED);
+
+/// The last two bytes of every structure of this family.
+const MAGIC: [u8; 2] = [b'R', 0xbf];
+/// What readers must understand.
+const FORMAT_VERSION: u8 = 1;
+/// Which bytes come out of which keys.
+const CONSTRUCTION_VERSION: u8 = 1;
+
+/// The most keys that the format can count.
+pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
+/// The most slots of a segment.
+pub(crate) const MAX_SEGMENT_SLOTS: u64 = u32::MAX as u64;
+/// The most segments, as a power of two.
+pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
+
+/// Offsets in the fixed part.
+mod at {
+    use core::ops::Range;
+
+    pub(super) const KEY_SEED: Range<usize> = 0..8;
+    pub(super) const KEYS: Range<usize> = 8..14;
+    pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
+    pub(super) const BOUNDARY: Range<usize> = 18..23;
+    pub(super) const RATE: Range<usize> = 23..26;
+    /// 7 bits columns, 6 bits first column, 3 bits features.
+    pub(super) const COLUMNS: Range<usize> = 26..28;
+    /// 2 bits each: kind, variant, width, smash.
+    pub(super) const WHAT: usize = 28;
+    /// 5 bits segments as a power of two, 3 bits further layers.
+    pub(super) const SEGMENTS: usize = 29;
+    pub(super) const SEED: usize = 30;
+    /// 4 bits format, 4 bits construction.
+    pub(super) const VERSIONS: usize = 31;
+    pub(super) const DATA_CHECK: Range<usize> = 32..36;
+    pub(super) const HEADER_CHECK: Range<usize> = 36..38;
+    pub(super) const MAGIC: Range<usize> = 38..40;
+}
+
+/// The feature bit that says that each segment has a seed byte behind the solution.
+const SEGMENT_SEEDS: u8 = 1;
+
+/// What the bytes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Filter,
+    Function,
+    Part,
+    Container,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Filter, Self::Function, Self::Part, Self::Container];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Filter => "filter",
+            Self::Function => "function",
+            Self::Part => "part of a filter",
+            Self::Container => "container of shards",
+        }
+    }
+}
+
+/// The fixed part of a filter, decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) shape: Shape,
+    pub(crate) keys: u64,
+    pub(crate) key_seed: u64,
+    /// The seed of all segments, where they have none of their own.
+    pub(crate) seed: u8,
+    /// The fingerprint bit that the first column stores.
+    pub(crate) first_column: u32,
+    /// The exact rate in its stored form; 0 where it is the shape's nominal rate.
+    rate: u32,
+}
+
+impl Header {
+    pub(crate) fn new(plan: &Plan, key_seed: u64, solved: &Solved) -> Self {
+        let shape = plan.shape;
+        let seed = if shape.segment_seeds() {
+            None
+        } else {
+            solved.seeds.first()
+        };
+        Self {
+            shape,
+            keys: plan.keys(),
+            key_seed,
+            seed: seed.copied().unwrap_or(0),
+            first_column: 0,
+            rate: solved.rate.map_or(0, encode_rate),
+        }
+    }
+
+    /// The false-positive rate.
+    pub(crate) fn rate(&self) -> f64 {
+        match self.rate {
+            0 => self.shape.nominal_rate().value(),
+            stored => decode_rate(stored),
+        }
+    }
+
+    /// Reads the fixed part of a filter at the end of `bytes`. O(1).
+    #[inline]
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
+        let Some((_, fixed)) = bytes.split_last_chunk::<FIXED>() else {
+            return Err(OpenError::TooShort {
+                len: bytes.len(),
+                needed: FIXED,
+            });
+        };
+        check_recognised(fixed)?;
+        let header = Self::decode(fixed)?;
+        let expected = header.shape.data_bytes().saturating_add(FIXED as u64);
+        if bytes.len() as u64 != expected {
+            return Err(OpenError::WrongLength {
+                len: bytes.len() as u64,
+                expected,
+            });
+        }
+        Ok(header)
+    }
+
+    fn decode(fixed: &[u8; FIXED]) -> Result<Self, OpenError> {
+        let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
+        let kind = Kind::ALL[usize::from(kind)];
+        if kind != Kind::Filter {
+            return Err(OpenError::WrongKind {
+                expected: Kind::Filter.name(),
+                found: kind.name(),
+            });
+        }
+        let columns = get(fixed, at::COLUMNS);
+        let features = (columns >> 13) as u8;
+        if features & !SEGMENT_SEEDS != 0 {
+            return Err(OpenError::UnsupportedFeatures {
+                features: features & !SEGMENT_SEEDS,
+            });
+        }
+        let shape = Shape {
+            variant: match variant {
+                0 => Variant::Standard,
+                1 => Variant::Homogeneous,
+                _ => return Err(OpenError::Inconsistent { field: "variant" }),
+            },
+            width: Width::ALL[usize::from(width)],
+            smash: match smash {
+                0 => false,
+                1 => true,
+                _ => return Err(OpenError::Inconsistent { field: "smash" }),
+            },
+            segment_bits: u32::from(fixed[at::SEGMENTS] & 31),
+            segment_slots: get(fixed, at::SEGMENT_SLOTS),
+            columns: (columns & 0x7f) as u32,
+            boundary: get(fixed, at::BOUNDARY),
+        };
+        let header = Self {
+            shape,
+            keys: get(fixed, at::KEYS),
+            key_seed: get(fixed, at::KEY_SEED),
+            seed: fixed[at::SEED],
+            first_column: (columns >> 7 & 0x3f) as u32,
+            rate: get(fixed, at::RATE) as u32,
+        };
+        header.check(features, fixed[at::SEGMENTS] >> 5)?;
+        Ok(header)
+    }
+
+    /// Refuses what no builder writes, so that no query can leave the buffer.
+    fn check(&self, features: u8, further_layers: u8) -> Result<(), OpenError> {
+        let shape = &self.shape;
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        if (self.keys == 0) != (shape.segment_slots == 0) {
+            return wrong("number of slots");
+        }
+        if shape.segment_bits > 0 && !shape.segment_slots.is_multiple_of(64) {
+            return wrong("segment size");
+        }
+        if self.first_column + shape.columns > FINGERPRINT_BITS
+            || (shape.columns == 0) != (self.keys == 0)
+        {
+            return wrong("number of columns");
+        }
+        let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
+        if shape.boundary > 0 && shape.boundary >= blocks {
+            return wrong("column boundary");
+        }
+        if shape.segment_seeds() != (features & SEGMENT_SEEDS != 0) {
+            return wrong("segment seeds");
+        }
+        if further_layers != 0 {
+            return wrong("number of layers");
+        }
+        if self.rate != 0 && !(0.0..=1.0).contains(&decode_rate(self.rate)) {
+            return wrong("rate");
+        }
+        Ok(())
+    }
+
+    fn encode(&self) -> [u8; FIXED] {
+        let mut fixed = [0; FIXED];
+        let shape = &self.shape;
+        let features = if shape.segment_seeds() {
+            SEGMENT_SEEDS
+        } else {
+            0
+        };
+        let columns = u64::from(shape.columns)
+            | u64::from(self.first_column) << 7
+            | u64::from(features) << 13;
+        put(&mut fixed, at::KEY_SEED, self.key_seed);
+        put(&mut fixed, at::KEYS, self.keys);
+        put(&mut fixed, at::SEGMENT_SLOTS, shape.segment_slots);
+        put(&mut fixed, at::BOUNDARY, shape.boundary);
+        put(&mut fixed, at::RATE, u64::from(self.rate));
+        put(&mut fixed, at::COLUMNS, columns);
+        fixed[at::WHAT] = Kind::Filter as u8
+            | (shape.variant as u8) << 2
+            | (shape.width as u8) << 4
+            | u8::from(shape.smash) << 6;
+        fixed[at::SEGMENTS] = shape.segment_bits as u8;
+        fixed[at::SEED] = self.seed;
+        fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+        fixed[at::MAGIC].copy_from_slice(&MAGIC);
+        fixed
+    }
+}
+
+/// Whether the bytes end as ours do, in a version that this library knows, unaltered.
+fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
+    if fixed[at::MAGIC] != MAGIC {
+        return Err(OpenError::NotAFilter);
+    }
+    let found = fixed[at::VERSIONS] & 15;
+    if found != FORMAT_VERSION {
+        return Err(OpenError::UnsupportedVersion {
+            found,
+            supported: FORMAT_VERSION,
+        });
+    }
+    if get(fixed, at::HEADER_CHECK) != header_check(fixed) {
+        return Err(OpenError::HeaderDamaged);
+    }
+    Ok(())
+}
+
+/// Completes a filter whose solution is written: metadata, fixed part, checksums.
+pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
+    let (data, fixed) = bytes
+        .split_last_chunk_mut::<FIXED>()
+        .expect("room for the fixed part");
+    if header.shape.segment_seeds() {
+        let metadata = data.len() - seeds.len();
+        data[metadata..].copy_from_slice(seeds);
+    }
+    *fixed = header.encode();
+    let check = data_check(bytes);
+    let fixed = bytes
+        .last_chunk_mut::<FIXED>()
+        .expect("room for the fixed part");
+    put(fixed, at::DATA_CHECK, check);
+    let check = header_check(fixed);
+    put(fixed, at::HEADER_CHECK, check);
+}
+
+/// Whether the bytes are those that were written. Reads all of them.
+pub(crate) fn verify(bytes: &[u8]) -> Result<(), OpenError> {
+    Header::read(bytes)?;
+    let stored = bytes
+        .last_chunk::<FIXED>()
+        .map(|fixed| get(fixed, at::DATA_CHECK));
+    if stored == Some(data_check(bytes)) {
+        Ok(())
+    } else {
+        Err(OpenError::DataDamaged)
+    }
+}
+
+/// 32 bits over everything before the checksums.
+fn data_check(bytes: &[u8]) -> u64 {
+    let covered = bytes.len() - FIXED + at::DATA_CHECK.start;
+    xxh3_64(&bytes[..covered]) & 0xffff_ffff
+}
+
+/// 16 bits over the fixed part, the other checksum included.
+fn header_check(fixed: &[u8; FIXED]) -> u64 {
+    xxh3_64(&fixed[..at::HEADER_CHECK.start]) & 0xffff
+}
+
+#[inline(always)]
+fn get(fixed: &[u8; FIXED], field: core::ops::Range<usize>) -> u64 {
+    let mut word = [0; 8];
+    word[..field.len()].copy_from_slice(&fixed[field]);
+    u64::from_le_bytes(word)
+}
+
+fn put(fixed: &mut [u8; FIXED], field: core::ops::Range<usize>, value: u64) {
+    let size = field.len();
+    debug_assert!(size == 8 || value >> (8 * size) == 0);
+    fixed[field].copy_from_slice(&value.to_le_bytes()[..size]);
+}
+
+/// A rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, the
+/// nearest there is; relative error at most 2^-19.
+fn encode_rate(rate: f64) -> u32 {
+    debug_assert!(rate > 0.0 && rate <= 1.0);
+    // Rounding half up may carry into the exponent, which is just right.
+    let rounded = (rate.to_bits() + (1 << 33)) >> 34;
+    let (exponent, fraction) = (rounded >> 18, rounded & 0x3ffff);
+    let e = (1024 - exponent).min(63);
+    (e << 18 | fraction) as u32
+}
+
+fn decode_rate(stored: u32) -> f64 {
+    let (e, fraction) = (u64::from(stored >> 18), u64::from(stored & 0x3ffff));
+    f64::from_bits((1024 - e) << 52 | fraction << 34)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! A key becomes a 64-bit *key hash*, fixed for ever.
+//!
+//! Filters are files, and files outlive programs, so the same key must have the
+//! same hash in every version, language and machine. A key is first written as
+//! bytes in one canonical way, and those bytes are hashed with XXH3-64 under the
+//! filter's *key seed* (0 unless [`FilterBuilder::key_seed`] says otherwise):
+//!
+//! | key | canonical bytes |
+//! |---|---|
+//! | bytes, strings, byte arrays | themselves |
+//! | an integer from 0 to 2^64 - 1, of any type | 8 bytes, little-endian |
+//! | a negative integer, or one from 2^64 to 2^127 - 1 | 16 bytes, little-endian, two's complement |
+//! | an integer of 2^127 or more | the same 16 bytes and a zero byte, since 16 bytes alone would be those of a negative number |
+//!
+//! So an integer hashes by its value, not by its type: `7u8`, `7i32` and `7u128`
+//! are one key. An integer and a byte string with the same canonical bytes are one
+//! key too: do not mix the two kinds in one set.
+//!
+//! # Test vectors
+//! ```
+//! use ribbonfilter::Key;
+//!
+//! assert_eq!("".key_hash(0), 0x2d06_8005_38d3_94c2);
+//! assert_eq!("ada".key_hash(0), 0x691d_4463_952c_802f);
+//! assert_eq!(b"ada".key_hash(0), "ada".key_hash(0));
+//! assert_eq!("ada".key_hash(1), 0x0175_6189_9ef5_6d24);
+//! assert_eq!(0u64.key_hash(0), 0xc77b_3abb_6f87_acd9);
+//! assert_eq!(1u8.key_hash(0), 0x2fbc_5935_64db_792e);
+//! assert_eq!(u64::MAX.key_hash(0), 0x5111_c7e4_7d78_4413);
+//! assert_eq!((-1i32).key_hash(0), 0x722a_202f_07a4_b313);
+//! assert_eq!((1u128 << 64).key_hash(0), 0x0cfb_aea7_4a8c_c0e5);
+//! assert_eq!(u128::MAX.key_hash(0), 0x65ff_44e9_7afd_1d83);
+//! ```
+//!
+//! [`FilterBuilder::key_seed`]: crate::FilterBuilder::key_seed
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Something that can be put into a filter and asked for.
+///
+/// Implemented for bytes, strings, byte arrays, integers and references to them.
+/// See the [module](self) for the canonical bytes of each. A type of your own can
+/// join by hashing its canonical bytes:
+///
+/// ```
+/// use ribbonfilter::{Filter, Key};
+///
+/// struct Serial { issuer: [u8; 4], number: u64 }
+///
+/// impl Key for Serial {
+///     fn key_hash(&self, key_seed: u64) -> u64 {
+///         let mut bytes = [0; 12];
+///         bytes[..4].copy_from_slice(&self.issuer);
+///         bytes[4..].copy_from_slice(&self.number.to_le_bytes());
+///         bytes.key_hash(key_seed)
+///     }
+/// }
+///
+/// let revoked = Filter::build([Serial { issuer: *b"ACME", number: 7 }], 0.001)?;
+/// assert!(revoked.contains(Serial { issuer: *b"ACME", number: 7 }));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+pub trait Key {
+    /// The 64-bit hash of this key under `key_seed`, the same for ever.
+    ///
+    /// ```
+    /// use ribbonfilter::Key;
+    ///
+    /// assert_eq!(7u8.key_hash(0), 7i64.key_hash(0));
+    /// assert_ne!(7u8.key_hash(0), 7u8.key_hash(1));
+    /// ```
+    fn key_hash(&self, key_seed: u64) -> u64;
+}
+
+impl Key for [u8] {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        xxh3_64_with_seed(self, key_seed)
+    }
+}
+
+impl<const N: usize> Key for [u8; N] {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        self.as_slice().key_hash(key_seed)
+    }
+}
+
+impl Key for Vec<u8> {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        self.as_slice().key_hash(key_seed)
+    }
+}
+
+impl Key for str {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        self.as_bytes().key_hash(key_seed)
+    }
+}
+
+impl Key for String {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        self.as_bytes().key_hash(key_seed)
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty),*) => {$(
+        impl Key for $int {
+            #[inline]
+            fn key_hash(&self, key_seed: u64) -> u64 {
+                match u64::try_from(*self) {
+                    Ok(small) => small.to_le_bytes().key_hash(key_seed),
+                    Err(_) => large_integer(i128::try_from(*self).ok(), *self as u128, key_seed),
+                }
+            }
+        }
+    )*};
+}
+
+integers!(
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
+);
+
+/// An integer outside 0..2^64: as an `i128` if it is one, else with a zero byte behind.
+fn large_integer(signed: Option<i128>, bits: u128, key_seed: u64) -> u64 {
+    if let Some(value) = signed {
+        return value.to_le_bytes().key_hash(key_seed);
+    }
+    let mut bytes = [0; 17];
+    bytes[..16].copy_from_slice(&bits.to_le_bytes());
+    bytes.key_hash(key_seed)
+}
+
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        impl<K: Key + ?Sized> Key for $pointer {
+            #[inline]
+            fn key_hash(&self, key_seed: u64) -> u64 {
+                (**self).key_hash(key_seed)
+            }
+        }
+    )*};
+}
+
+pointers!(&K, &mut K, Box<K>, Rc<K>, Arc<K>);
+
+impl<K: Key + alloc::borrow::ToOwned + ?Sized> Key for Cow<'_, K> {
+    #[inline]
+    fn key_hash(&self, key_seed: u64) -> u64 {
+        (**self).key_hash(key_seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    #[test]
+    fn integers_hash_by_value_whatever_their_type() {
+        let hash = 100u64.key_hash(3);
+        assert_eq!(100u64.to_le_bytes().key_hash(3), hash);
+        for other in [
+            100u8.key_hash(3),
+            100u16.key_hash(3),
+            100u32.key_hash(3),
+            100u128.key_hash(3),
+            100usize.key_hash(3),
+            100i8.key_hash(3),
+            100i16.key_hash(3),
+            100i32.key_hash(3),
+            100i64.key_hash(3),
+            100i128.key_hash(3),
+            100isize.key_hash(3),
+        ] {
+            assert_eq!(other, hash);
+        }
+    }
+
+    #[test]
+    fn integers_beyond_64_bits_have_an_encoding_of_their_own() {
+        let minus_one = [0xff; 16].key_hash(0);
+        assert_eq!((-1i8).key_hash(0), minus_one);
+        assert_eq!((-1i64).key_hash(0), minus_one);
+        assert_eq!((-1isize).key_hash(0), minus_one);
+        assert_eq!((-1i128).key_hash(0), minus_one);
+        assert_eq!((1u128 << 64).key_hash(0), (1i128 << 64).key_hash(0));
+        assert_ne!(u128::MAX.key_hash(0), minus_one);
+        let mut bytes = [0xff; 17];
+        bytes[16] = 0;
+        assert_eq!(u128::MAX.key_hash(0), bytes.key_hash(0));
+    }
+
+    #[test]
+    fn every_form_of_the_same_bytes_is_one_key() {
+        let hash = b"ribbon".key_hash(9);
+        let text = "ribbon".to_string();
+        assert_eq!("ribbon".key_hash(9), hash);
+        assert_eq!(text.key_hash(9), hash);
+        assert_eq!((&&text).key_hash(9), hash);
+        assert_eq!(text.clone().into_bytes().key_hash(9), hash);
+        assert_eq!(Box::<str>::from("ribbon").key_hash(9), hash);
+        assert_eq!(Rc::<str>::from("ribbon").key_hash(9), hash);
+        assert_eq!(Arc::<str>::from("ribbon").key_hash(9), hash);
+        assert_eq!(Cow::Borrowed("ribbon").key_hash(9), hash);
+        assert_eq!(Cow::<str>::Owned(format!("rib{}", "bon")).key_hash(9), hash);
+    }
+}

@@ -1,0 +1,227 @@
+//! Interleaved columns: where every bit of the solution lives (paper, section 5.2).
+//!
+//! ```text
+//! block 0            block 1            boundary        last block, trimmed
+//! [c0][c1]…[c6]      [c0][c1]…[c6]   |  [c0][c1]…[c7]   … c0c1…c7 packed bit by bit
+//!  each word: 64 (w >= 64), 32 or 16 slots of one column, little-endian
+//! ```
+//!
+//! The first `boundary` blocks have one column fewer than the others: that is what a
+//! fractional number of columns is (section 5.1). A query uses the columns of the block
+//! in which it starts. When the slots do not fill the last block, its columns are stored
+//! as so many bits each, one after the other: `m` slots of `r` columns take
+//! `ceil(m r / 8)` bytes, whatever `m` is.
+//!
+//! Invariant: `boundary < blocks` unless there is no block, so that the last block has
+//! all the columns.
+
+use crate::Width;
+
+/// The most columns that the format can describe.
+pub(crate) const MAX_COLUMNS: usize = 64;
+
+/// Bytes that must follow the solution, so that whole words can be read anywhere in it.
+pub(crate) const READ_AHEAD: usize = 9;
+
+/// Where every bit of a solution lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    slots: u64,
+    columns: u32,
+    /// Blocks at the front that have `columns - 1` columns.
+    boundary: u64,
+    /// A block has `1 << block_log` slots.
+    block_log: u32,
+}
+
+impl Layout {
+    pub(crate) fn new(width: Width, slots: u64, columns: u32, boundary: u64) -> Self {
+        let block_log = width.block_slots().trailing_zeros();
+        let layout = Self {
+            slots,
+            columns,
+            boundary,
+            block_log,
+        };
+        debug_assert!(columns as usize <= MAX_COLUMNS);
+        debug_assert!(boundary == 0 || boundary < layout.blocks());
+        layout
+    }
+
+    /// Columns of the blocks behind the boundary: the most that any block has.
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> u32 {
+        self.columns
+    }
+
+    pub(crate) fn boundary(&self) -> u64 {
+        self.boundary
+    }
+
+    pub(crate) fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// The first slot whose block has all the columns.
+    pub(crate) fn boundary_slot(&self) -> u64 {
+        self.boundary << self.block_log
+    }
+
+    /// All blocks, the trimmed one included.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.slots.div_ceil(1 << self.block_log)
+    }
+
+    /// Blocks that are stored as whole words.
+    #[inline(always)]
+    pub(crate) fn whole_blocks(&self) -> u64 {
+        self.slots >> self.block_log
+    }
+
+    #[inline(always)]
+    pub(crate) fn block_of(&self, slot: u64) -> u64 {
+        slot >> self.block_log
+    }
+
+    #[inline(always)]
+    pub(crate) fn first_slot_of(&self, block: u64) -> u64 {
+        block << self.block_log
+    }
+
+    /// The slot's place in its block.
+    #[inline(always)]
+    pub(crate) fn shift_of(&self, slot: u64) -> u32 {
+        (slot & ((1 << self.block_log) - 1)) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn columns_of(&self, block: u64) -> usize {
+        self.columns as usize - usize::from(block < self.boundary)
+    }
+
+    /// Bytes in one word of a whole block.
+    #[inline(always)]
+    pub(crate) fn word_bytes(&self) -> usize {
+        1 << (self.block_log - 3)
+    }
+
+    /// The first byte of a block.
+    #[inline(always)]
+    pub(crate) fn offset(&self, block: u64) -> usize {
+        let words = block * u64::from(self.columns) - block.min(self.boundary);
+        (words << (self.block_log - 3)) as usize
+    }
+
+    /// The distance in bits between a block's columns.
+    #[inline(always)]
+    pub(crate) fn stride(&self, block: u64) -> usize {
+        if block < self.whole_blocks() {
+            1 << self.block_log
+        } else {
+            self.shift_of(self.slots) as usize
+        }
+    }
+
+    /// All bits of the solution.
+    pub(crate) fn size_in_bits(&self) -> u128 {
+        // The last, trimmed block has all the columns.
+        u128::from(self.slots) * u128::from(self.columns) - u128::from(self.boundary_slot())
+    }
+
+    /// Bytes of the solution; `u64::MAX` if a hostile header asks for more than that.
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        u64::try_from(self.size_in_bits().div_ceil(8)).unwrap_or(u64::MAX)
+    }
+
+    /// The first `columns` bits of a slot's row of the solution.
+    pub(crate) fn row(&self, bytes: &[u8], slot: u64, columns: usize) -> u64 {
+        let block = self.block_of(slot);
+        let stride = self.stride(block);
+        let first = self.offset(block) * 8 + self.shift_of(slot) as usize;
+        (0..columns).fold(0, |row, column| {
+            let bit = first + column * stride;
+            row | u64::from(bytes[bit / 8] >> (bit % 8) & 1) << column
+        })
+    }
+
+    /// Stores the columns of a block. The bytes of a trimmed block must be zero before.
+    pub(crate) fn write_block(&self, bytes: &mut [u8], block: u64, words: &[u64]) {
+        let offset = self.offset(block);
+        if block < self.whole_blocks() {
+            let size = self.word_bytes();
+            for (target, word) in bytes[offset..].chunks_exact_mut(size).zip(words) {
+                target.copy_from_slice(&word.to_le_bytes()[..size]);
+            }
+        } else {
+            let slots = self.stride(block);
+            for (column, word) in words.iter().enumerate() {
+                let field = word & ((1 << slots) - 1);
+                or_bits(bytes, offset * 8 + column * slots, field);
+            }
+        }
+    }
+}
+
+/// Sets bits from `bit` on.
+fn or_bits(bytes: &mut [u8], bit: usize, field: u64) {
+    let shifted = (u128::from(field) << (bit % 8)).to_le_bytes();
+    let target = &mut bytes[bit / 8..][..READ_AHEAD];
+    for (byte, set) in target.iter_mut().zip(shifted) {
+        *byte |= set;
+    }
+}
+
+/// 64 bits from `bit` on.
+#[inline(always)]
+pub(crate) fn load_bits(bytes: &[u8], bit: usize) -> u64 {
+    let window = &bytes[bit / 8..][..READ_AHEAD];
+    let low = u64::from_le_bytes(window[..8].try_into().expect("eight bytes"));
+    let shift = (bit % 8) as u32;
+    low >> shift | u64::from(window[8]) << 1 << (63 - shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn every_bit_has_a_place_of_its_own() {
+        for width in Width::ALL {
+            for slots in [1, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 640] {
+                for (columns, boundary) in [(1, 0), (3, 0), (8, 1), (32, 2), (64, 0)] {
+                    let blocks = slots.div_ceil(u64::from(width.block_slots()));
+                    let layout = Layout::new(width, slots, columns, boundary.min(blocks - 1));
+                    check_places(&layout);
+                }
+            }
+        }
+    }
+
+    /// Writes each block with one bit set at a time and finds it again in that row and
+    /// column only.
+    fn check_places(layout: &Layout) {
+        let size = layout.size_in_bytes() as usize;
+        let mut seen = vec![false; size * 8];
+        for slot in 0..layout.slots() {
+            let block = layout.block_of(slot);
+            for column in 0..layout.columns_of(block) {
+                let mut bytes = vec![0; size + READ_AHEAD];
+                let mut words = [0; MAX_COLUMNS];
+                words[column] = 1 << layout.shift_of(slot);
+                layout.write_block(&mut bytes, block, &words[..layout.columns_of(block)]);
+                assert_eq!(
+                    layout.row(&bytes, slot, layout.columns_of(block)),
+                    1 << column
+                );
+                let set = (0..size * 8).find(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1);
+                assert!(!core::mem::replace(&mut seen[set.expect("stored")], true));
+                assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+                let start = layout.offset(block) * 8 + column * layout.stride(block);
+                assert_eq!(load_bits(&bytes, start) >> layout.shift_of(slot) & 1, 1);
+            }
+        }
+        let stored = seen.iter().filter(|&&seen| seen).count();
+        assert_eq!(stored as u128, layout.size_in_bits());
+    }
+}

@@ -1,0 +1,523 @@
+//! From the number of keys and one target to a plan, before any work is done.
+//!
+//! The planner chooses variant, width and slots from the number of keys, then spends the
+//! target on columns: a rate becomes the fewest columns that reach it, a size the most
+//! columns that fit, in steps of one block of one column. Slots never depend on the
+//! columns of a Standard filter, so its columns are a prefix of any wider one's.
+//!
+//! Every number that influences bytes is integer arithmetic or `libm`, the same on every
+//! target. All borders between regimes are powers of two, so that within an octave of keys
+//! the size grows with the keys and [`Settings::max_keys`] can search by halving.
+
+mod homogeneous;
+mod standard;
+
+pub(crate) use standard::overhead as standard_overhead;
+
+use crate::equation::FINGERPRINT_BITS;
+use crate::error::BuildError;
+use crate::format::{FIXED, MAX_KEYS, MAX_SEGMENT_BITS, MAX_SEGMENT_SLOTS};
+use crate::shape::Shape;
+use crate::{Variant, Width};
+
+/// What the user wants to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Target {
+    Rate(f64),
+    Columns(f64),
+    BitsPerKey(f64),
+    TotalBytes(u64),
+}
+
+/// What the user has said; the rest is the planner's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) target: Target,
+    pub(crate) variant: Option<Variant>,
+    pub(crate) width: Option<Width>,
+    pub(crate) overhead: f64,
+    pub(crate) key_seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: Target::Rate(0.01),
+            variant: None,
+            width: None,
+            overhead: 0.0,
+            key_seed: 0,
+        }
+    }
+}
+
+/// A filter as it will come out, known before any work is done.
+///
+/// ```
+/// use ribbonfilter::Filter;
+///
+/// let plan = Filter::builder().false_positive_rate(0.01).plan_for(1_000_000)?;
+/// assert!(plan.expected_rate() <= 0.01);
+/// assert!(plan.size_in_bytes() < 900_000); // a Bloom filter takes 1,200,000
+/// println!(
+///     "{} w = {}: {} bytes, {} to build it",
+///     plan.variant(), plan.width(), plan.size_in_bytes(), plan.peak_memory(),
+/// );
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    pub(crate) shape: Shape,
+    pub(crate) expected_rate: f64,
+    /// Seeds whose longest queue of starts exceeds this are not solved.
+    pub(crate) queue_limit: Option<u32>,
+    /// Redundant equations that distinct keys make.
+    pub(crate) expected_redundant: u64,
+    keys: u64,
+}
+
+impl Plan {
+    /// The number of keys planned for.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().plan_for(1000)?;
+    /// assert_eq!(plan.keys(), 1000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// The variant.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Variant};
+    /// let plan = Filter::builder().variant(Variant::Homogeneous).plan_for(1000)?;
+    /// assert_eq!(plan.variant(), Variant::Homogeneous);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn variant(&self) -> Variant {
+        self.shape.variant
+    }
+
+    /// The ribbon width.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Width};
+    /// let plan = Filter::builder().width(Width::W64).plan_for(1000)?;
+    /// assert_eq!(plan.width(), Width::W64);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn width(&self) -> Width {
+        self.shape.width
+    }
+
+    /// The mean number of columns: bits that a query compares.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().columns(7.5).plan_for(100_000)?;
+    /// assert!((plan.columns() - 7.5).abs() < 0.001);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn columns(&self) -> f64 {
+        self.shape.mean_columns()
+    }
+
+    /// The slots of the system, of which each key takes one.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().plan_for(1000)?;
+    /// assert!((1000..1010).contains(&plan.slots()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn slots(&self) -> u64 {
+        self.shape.slots()
+    }
+
+    /// The independent segments of the system.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().plan_for(1000)?;
+    /// assert_eq!(plan.segments(), 1);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn segments(&self) -> u64 {
+        self.shape.segments()
+    }
+
+    /// The false-positive rate that the filter will have at most.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().false_positive_rate(0.05).plan_for(1000)?;
+    /// assert!(plan.expected_rate() <= 0.05);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expected_rate(&self) -> f64 {
+        self.expected_rate
+    }
+
+    /// All bytes of the filter, the fixed part included.
+    ///
+    /// ```
+    /// # use ribbonfilter::Filter;
+    /// let mut builder = Filter::builder();
+    /// builder.extend(0..1000);
+    /// let planned = builder.plan()?.size_in_bytes();
+    /// assert_eq!(builder.finish()?.size_in_bytes() as u64, planned);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn size_in_bytes(&self) -> u64 {
+        self.shape.data_bytes() + FIXED as u64
+    }
+
+    /// All stored bits over the number of keys; infinite without keys.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().columns(8.0).plan_for(100_000)?;
+    /// assert!((8.0..8.2).contains(&plan.bits_per_key()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn bits_per_key(&self) -> f64 {
+        self.size_in_bytes() as f64 * 8.0 / self.keys as f64
+    }
+
+    /// The most memory that the build takes at once, in bytes: the pushed hashes, their
+    /// ordered copy, one segment's system and the finished filter.
+    ///
+    /// ```
+    /// # let plan = ribbonfilter::Filter::builder().plan_for(1_000_000)?;
+    /// assert!(plan.peak_memory() < 30_000_000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn peak_memory(&self) -> u64 {
+        let shape = &self.shape;
+        let hashes = 8 * self.keys;
+        let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
+        let coefficients = u64::from(shape.width.bits() / 8);
+        let fingerprint = if shape.variant == Variant::Standard {
+            4
+        } else {
+            0
+        };
+        let count = 1;
+        let segment = shape.segment_slots * (coefficients + fingerprint + count);
+        // Hashes and their copy are together only before the system and the bytes are made.
+        hashes + ordered.max(segment + self.size_in_bytes())
+    }
+}
+
+impl Settings {
+    /// The plan for so many keys, its slots increased `growth` times.
+    pub(crate) fn plan(&self, keys: u64, growth: u32) -> Result<Plan, BuildError> {
+        self.check()?;
+        if keys > MAX_KEYS {
+            return Err(BuildError::TooManyKeys {
+                keys,
+                most: MAX_KEYS,
+            });
+        }
+        let (variant, width) = self.choose(keys);
+        let frame = Frame {
+            variant,
+            width,
+            keys,
+            overhead: self.overhead,
+            growth,
+        };
+        if keys == 0 {
+            return self.empty(&frame);
+        }
+        frame.check_suitable()?;
+        self.spend(&frame)
+    }
+
+    /// The most keys whose filter takes at most `bytes`.
+    pub(crate) fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
+        self.check()?;
+        let fits = |keys| match self.plan(keys, 0) {
+            Ok(plan) => plan.size_in_bytes() <= bytes,
+            Err(_) => false,
+        };
+        let Some(octave) = (0..MAX_KEYS.ilog2())
+            .rev()
+            .find(|&octave| fits(1 << octave))
+        else {
+            return Ok(0);
+        };
+        let (mut most, mut too_many) = (1 << octave, 2 << octave);
+        while too_many - most > 1 {
+            let middle = most + (too_many - most) / 2;
+            *(if fits(middle) {
+                &mut most
+            } else {
+                &mut too_many
+            }) = middle;
+        }
+        Ok(most)
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        match self.target {
+            Target::Rate(rate) if !(rate > 0.0 && rate < 1.0) => {
+                return Err(BuildError::InvalidRate { rate });
+            }
+            Target::Columns(columns) if !(columns > 0.0 && columns <= FINGERPRINT_BITS.into()) => {
+                return Err(BuildError::InvalidColumns {
+                    columns,
+                    most: FINGERPRINT_BITS,
+                });
+            }
+            Target::BitsPerKey(bits_per_key) if !(bits_per_key > 0.0 && bits_per_key < 1e6) => {
+                return Err(BuildError::InvalidBitsPerKey { bits_per_key });
+            }
+            _ => {}
+        }
+        if !(0.0..=100.0).contains(&self.overhead) {
+            return Err(BuildError::InvalidOverhead {
+                overhead: self.overhead,
+            });
+        }
+        Ok(())
+    }
+
+    /// What the user asked for, else the smallest: a Standard ribbon of width 128.
+    fn choose(&self, _keys: u64) -> (Variant, Width) {
+        let variant = self.variant.unwrap_or(Variant::Standard);
+        let width = self.width.unwrap_or(match variant {
+            Variant::Standard => Width::W128,
+            Variant::Homogeneous => Width::W64,
+        });
+        (variant, width)
+    }
+
+    /// No keys, no slots: every query is answered with no.
+    fn empty(&self, frame: &Frame) -> Result<Plan, BuildError> {
+        let needed = FIXED as u64;
+        match self.target {
+            Target::TotalBytes(bytes) if bytes < needed => Err(BuildError::SizeTooSmall {
+                bytes,
+                needed,
+                keys: 0,
+            }),
+            _ => Ok(Plan {
+                shape: Shape {
+                    variant: frame.variant,
+                    width: frame.width,
+                    smash: false,
+                    segment_bits: 0,
+                    segment_slots: 0,
+                    columns: 0,
+                    boundary: 0,
+                },
+                expected_rate: 0.0,
+                queue_limit: None,
+                expected_redundant: 0,
+                keys: 0,
+            }),
+        }
+    }
+
+    /// Turns the target into columns.
+    fn spend(&self, frame: &Frame) -> Result<Plan, BuildError> {
+        match self.target {
+            Target::Rate(rate) => frame.for_rate(rate),
+            Target::Columns(columns) => frame.for_columns(columns),
+            Target::BitsPerKey(bits) => frame.for_bytes((frame.keys as f64 * bits / 8.0) as u64),
+            Target::TotalBytes(bytes) => frame.for_bytes(bytes),
+        }
+    }
+}
+
+/// All that is decided before the columns.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    variant: Variant,
+    width: Width,
+    keys: u64,
+    overhead: f64,
+    growth: u32,
+}
+
+impl Frame {
+    fn most_columns(&self) -> u32 {
+        match self.variant {
+            Variant::Standard => FINGERPRINT_BITS,
+            Variant::Homogeneous => homogeneous::most_columns(self.width),
+        }
+    }
+
+    /// Refuses a width that cannot serve so many keys.
+    fn check_suitable(&self) -> Result<(), BuildError> {
+        let most = match self.variant {
+            Variant::Standard => standard::most_keys(self.width),
+            Variant::Homogeneous => MAX_KEYS,
+        };
+        if self.keys > most {
+            let Self {
+                variant,
+                width,
+                keys,
+                ..
+            } = *self;
+            return Err(BuildError::Unsuitable {
+                variant,
+                width,
+                keys,
+                instead: Width::W128,
+            });
+        }
+        let system = self.system(self.most_columns());
+        if system.segment_bits > MAX_SEGMENT_BITS || self.slots(system) > MAX_SEGMENT_SLOTS {
+            return Err(BuildError::TooManyKeys {
+                keys: self.keys,
+                most: 1 << 40,
+            });
+        }
+        Ok(())
+    }
+
+    /// The fewest columns that promise a rate.
+    fn for_rate(&self, rate: f64) -> Result<Plan, BuildError> {
+        let plans = (1..=self.most_columns()).map(|columns| self.with_columns(columns));
+        let Some(plan) = plans.clone().find(|plan| plan.expected_rate <= rate) else {
+            let lowest = plans.map(|plan| plan.expected_rate).fold(1.0, f64::min);
+            return Err(BuildError::RateTooLow { rate, lowest });
+        };
+        // The boundary as far back as the rate allows.
+        let blocks = plan.shape.layout().blocks();
+        let first_bad = partition_point(blocks, |boundary| {
+            self.with_boundary(plan, boundary).expected_rate <= rate
+        });
+        Ok(self.with_boundary(plan, first_bad - 1))
+    }
+
+    /// As many columns as asked for, to the nearest block.
+    fn for_columns(&self, columns: f64) -> Result<Plan, BuildError> {
+        if columns > self.most_columns().into() {
+            return Err(BuildError::InvalidColumns {
+                columns,
+                most: self.most_columns(),
+            });
+        }
+        let whole = libm::ceil(columns);
+        let plan = self.with_columns(whole as u32);
+        let blocks = plan.shape.layout().blocks();
+        let boundary = libm::round((whole - columns) * blocks as f64) as u64;
+        Ok(self.with_boundary(plan, boundary.min(blocks - 1)))
+    }
+
+    /// The lowest rate that fits so many bytes.
+    fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
+        let needed = self.with_columns(1).size_in_bytes();
+        if needed > bytes {
+            return Err(BuildError::SizeTooSmall {
+                bytes,
+                needed,
+                keys: self.keys,
+            });
+        }
+        let fitting = (1..=self.most_columns()).filter_map(|columns| {
+            let plan = self.with_columns(columns);
+            let blocks = plan.shape.layout().blocks();
+            let boundary = partition_point(blocks, |boundary| {
+                self.with_boundary(plan, boundary).size_in_bytes() > bytes
+            });
+            (boundary < blocks).then(|| self.with_boundary(plan, boundary))
+        });
+        let best = fitting.reduce(|best, plan| match plan.expected_rate < best.expected_rate {
+            true => plan,
+            false => best,
+        });
+        Ok(best.expect("one column fits"))
+    }
+
+    fn system(&self, columns: u32) -> System {
+        match self.variant {
+            Variant::Standard => standard::system(self.keys, self.width),
+            Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
+        }
+    }
+
+    /// The plan with so many whole columns.
+    fn with_columns(&self, columns: u32) -> Plan {
+        let system = self.system(columns);
+        let shape = Shape {
+            variant: self.variant,
+            width: self.width,
+            smash: system.smash,
+            segment_bits: system.segment_bits,
+            segment_slots: self.slots(system),
+            columns,
+            boundary: 0,
+        };
+        let plan = Plan {
+            shape,
+            expected_rate: 0.0,
+            queue_limit: system.queue_limit,
+            expected_redundant: system.expected_redundant,
+            keys: self.keys,
+        };
+        self.with_boundary(plan, 0)
+    }
+
+    /// The same plan with a column fewer before another boundary.
+    fn with_boundary(&self, plan: Plan, boundary: u64) -> Plan {
+        let shape = Shape {
+            boundary,
+            ..plan.shape
+        };
+        let allowance = self.system(shape.columns).allowance;
+        let expected_rate = (shape.nominal_rate().value() * allowance).min(1.0);
+        Plan {
+            shape,
+            expected_rate,
+            ..plan
+        }
+    }
+
+    /// The slots of a segment after the user's overhead and the growths.
+    fn slots(&self, system: System) -> u64 {
+        let share = self.keys as f64 / (1u64 << system.segment_bits) as f64;
+        let asked = libm::ceil(share * (1.0 + self.overhead)) as u64;
+        let mut slots = system.segment_slots.max(asked);
+        for _ in 0..self.growth {
+            slots += (slots / u64::from(self.width.bits())).max(1);
+        }
+        // Segments share no block.
+        if system.segment_bits > 0 {
+            slots.next_multiple_of(64)
+        } else {
+            slots
+        }
+    }
+}
+
+/// What a variant's own planner decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct System {
+    segment_bits: u32,
+    segment_slots: u64,
+    smash: bool,
+    queue_limit: Option<u32>,
+    /// How far above the nominal rate the filter's may lie.
+    allowance: f64,
+    expected_redundant: u64,
+}
+
+/// How many of `0..len` come before the first for which `holds` does not hold; it must
+/// hold for none behind that.
+fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Slots, segments and seeds of a Standard ribbon.
+//!
+//! One seed of a system of `n` keys and width `w` works with chance `p` if the slots
+//! exceed the keys by a share
+//!
+//! ```text
+//! eps(x) = b s ln(1 + exp((x - x0) / s)),      x = log2(n / -ln p),
+//! ```
+//!
+//! three numbers a width. Up to about `w^2 / 12` keys the system behaves like a dense
+//! random matrix (with smash) and needs no extra slot: even `n` slots for `n` keys work
+//! for one seed in 3.5. The constants are fitted to simulations of keys added until the
+//! first failure; regenerate and compare with
+//!
+//! ```text
+//! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants standard
+//! ```
+//!
+//! Seeds are cheap, since most bad ones are screened off before any banding, so slots are
+//! planned for a low `p`. A large set is cut into segments that each have a seed; the slots
+//! are those that the fullest segment needs, for all alike.
+
+use super::System;
+use crate::Width;
+
+/// `-ln p` of one seed of a single system: one in 16 works.
+const SINGLE: f64 = 2.772_588_722_239_781;
+/// `-ln p` of one seed of the fullest segment: one in 12.
+const FULLEST: f64 = 2.5;
+/// A queue must stay this far below the width …
+const QUEUE_MARGIN: u32 = 4;
+/// … unless there are fewer spare slots than this: then the end of the system alone makes
+/// a longer one.
+const FEW_SPARE_SLOTS: u64 = 8;
+
+/// The constants of one width.
+struct Fit {
+    b: f64,
+    x0: f64,
+    s: f64,
+    /// A segment has at least so many keys, and fewer than twice as many, as a power of two.
+    segment_log: u32,
+}
+
+const fn fit(width: Width) -> Fit {
+    match width {
+        Width::W16 => Fit {
+            b: 0.06,
+            x0: 6.0,
+            s: 0.8,
+            segment_log: 63,
+        },
+        Width::W32 => Fit {
+            b: 0.0205,
+            x0: 8.2,
+            s: 0.6,
+            segment_log: 12,
+        },
+        Width::W64 => Fit {
+            b: 0.0087,
+            x0: 10.25,
+            s: 0.35,
+            segment_log: 14,
+        },
+        Width::W128 => Fit {
+            b: 0.004_05,
+            x0: 12.3,
+            s: 0.4,
+            segment_log: 16,
+        },
+    }
+}
+
+/// The share of extra slots with which a seed works with chance `exp(-minus_ln_p)`.
+pub(crate) fn overhead(keys: f64, width: Width, minus_ln_p: f64) -> f64 {
+    let Fit { b, x0, s, .. } = fit(width);
+    let x = libm::log2(keys / minus_ln_p);
+    b * s * libm::log1p(libm::exp((x - x0) / s))
+}
+
+/// The most keys for which a width makes sense.
+pub(super) fn most_keys(width: Width) -> u64 {
+    match width {
+        // Beyond that a third of the slots would stay empty, and segments would be all ends.
+        Width::W16 => 1 << 10,
+        _ => u64::MAX,
+    }
+}
+
+pub(super) fn system(keys: u64, width: Width) -> System {
+    let segment_bits = (keys >> fit(width).segment_log).max(1).ilog2();
+    let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
+    let (full, minus_ln_p) = match segment_bits {
+        0 => (segment_keys, SINGLE),
+        _ => (fullest(segment_keys, segment_bits), FULLEST),
+    };
+    let segment_slots = libm::ceil(full * (1.0 + overhead(full, width, minus_ln_p))) as u64;
+    let width_slots = u64::from(width.bits());
+    let spare = segment_slots - segment_keys as u64;
+    System {
+        segment_bits,
+        segment_slots,
+        smash: true,
+        queue_limit: (segment_slots > width_slots).then(|| match spare < FEW_SPARE_SLOTS {
+            true => width.bits() - 1,
+            false => width.bits() - QUEUE_MARGIN,
+        }),
+        allowance: 1.0,
+        expected_redundant: 0,
+    }
+}
+
+/// How many keys the fullest of `1 << bits` segments is likely to have: the mean and as
+/// many standard deviations as the largest of so many normal variables lies above it.
+fn fullest(mean: f64, bits: u32) -> f64 {
+    let segments = (1u64 << bits) as f64;
+    mean + libm::sqrt(mean * 2.0 * libm::log(segments))
+}

@@ -1,0 +1,218 @@
+//! The exact rate of a homogeneous solution, and the screening of seeds.
+//!
+//! # The rate
+//! A homogeneous filter answers "yes" where `c * Z = 0`. For a start `s` the first
+//! coefficient is 1 and the `w - 1` others are random, so the chance over all keys that
+//! start at `s` is
+//!
+//! ```text
+//! 2^-rank(Z[s+1 .. s+w))   if Z[s] lies in the span of those rows, else 0,
+//! ```
+//!
+//! and the rate is its mean over the starts, each weighted by its probability. It is a
+//! sum of integers over the finished solution: the filter *knows* its rate, which the
+//! paper leaves open (sections 4 and 8: "no obvious way to detect this").
+//!
+//! Nearly all windows have full rank, and a few rows prove it for a whole run of starts:
+//! read rows backwards from the end of the window until they span everything; every start
+//! up to there sees all of them. Where that fails, a basis that prefers late rows is
+//! slid from start to start.
+//!
+//! # The screen
+//! What spoils a system, homogeneous or not, is a stretch with more keys than slots.
+//! [`longest_queue`] finds it from the starts alone: keys queue up at their start and each
+//! slot serves one. A queue that comes near the width means trouble; counting it costs a
+//! fraction of a banding.
+
+use crate::equation::Starts;
+
+/// A false-positive rate as a fraction: how many of `total` queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rate {
+    positives: u128,
+    total: u128,
+}
+
+impl Rate {
+    pub(crate) fn new(positives: u128, total: u128) -> Self {
+        Self { positives, total }
+    }
+
+    /// The rate of two halves together, each as likely as its total says.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            positives: self.positives + other.positives,
+            total: self.total + other.total,
+        }
+    }
+
+    pub(crate) fn value(self) -> f64 {
+        if self.total == 0 {
+            0.0
+        } else {
+            self.positives as f64 / self.total as f64
+        }
+    }
+}
+
+/// The exact rate over some starts of a homogeneous solution of `columns` columns.
+///
+/// `row` gives the rows of the segment's solution, cut to those columns; the starts are
+/// `first .. end`. The unit of the result is [`Starts::total_weight`] times `2^64`.
+pub(crate) fn homogeneous_rate(
+    row: impl Fn(u64) -> u64,
+    starts: Starts,
+    window: u64,
+    columns: usize,
+    first: u64,
+    end: u64,
+) -> Rate {
+    let mut positives = 0;
+    let mut start = first;
+    while start < end {
+        let run = full_rank_run(&row, start, window, columns).min(end - start);
+        if run > 0 {
+            let weight = starts.weight_before(start + run) - starts.weight_before(start);
+            positives += u128::from(weight) << (64 - columns);
+            start += run;
+        } else {
+            start = deficient_run(&row, start, end, window, columns, |start, chance| {
+                positives += u128::from(starts.weight(start)) * chance;
+            });
+        }
+    }
+    let weight = starts.weight_before(end) - starts.weight_before(first);
+    Rate::new(positives, u128::from(weight) << 64)
+}
+
+/// For how many starts from `start` on the rows at the end of its window prove full rank.
+fn full_rank_run(row: impl Fn(u64) -> u64, start: u64, window: u64, columns: usize) -> u64 {
+    let mut basis = [0; 64];
+    let mut rank = 0;
+    let mut next = start + window;
+    while rank < columns {
+        next -= 1;
+        if next == start {
+            return 0;
+        }
+        rank += usize::from(extend(&mut basis, row(next)));
+    }
+    next.max(start + 1) - start
+}
+
+/// Adds a row to a basis; whether it was independent.
+fn extend(basis: &mut [u64; 64], mut row: u64) -> bool {
+    while row != 0 {
+        let lead = row.ilog2() as usize;
+        if basis[lead] == 0 {
+            basis[lead] = row;
+            return true;
+        }
+        row ^= basis[lead];
+    }
+    false
+}
+
+/// Goes from start to start until the window has full rank or `end` is reached, tells
+/// each start's chance in units of 2^-64, and returns where it stopped.
+fn deficient_run(
+    row: impl Fn(u64) -> u64,
+    first: u64,
+    end: u64,
+    window: u64,
+    columns: usize,
+    mut tell: impl FnMut(u64, u128),
+) -> u64 {
+    let mut basis = SlidingBasis::default();
+    for position in first + 1..first + window {
+        basis.push(row(position), position);
+    }
+    let mut start = first;
+    loop {
+        let rank = basis.rank_after(start);
+        if rank == columns {
+            return start;
+        }
+        tell(
+            start,
+            if basis.spans_after(row(start), start) {
+                1 << (64 - rank)
+            } else {
+                0
+            },
+        );
+        start += 1;
+        if start == end {
+            return end;
+        }
+        let entering = start + window - 1;
+        basis.push(row(entering), entering);
+    }
+}
+
+/// A basis of a sliding window of rows. Each vector carries the earliest row it needs;
+/// of two with the same leading bit the later stays in its place, so the vectors that need
+/// only rows after a given one are a basis of those rows.
+struct SlidingBasis {
+    vectors: [u64; 64],
+    needs: [u64; 64],
+}
+
+impl Default for SlidingBasis {
+    fn default() -> Self {
+        Self {
+            vectors: [0; 64],
+            needs: [0; 64],
+        }
+    }
+}
+
+impl SlidingBasis {
+    fn push(&mut self, mut row: u64, mut needs: u64) {
+        while row != 0 {
+            let lead = row.ilog2() as usize;
+            if self.vectors[lead] == 0 {
+                self.vectors[lead] = row;
+                self.needs[lead] = needs;
+                return;
+            }
+            if self.needs[lead] < needs {
+                core::mem::swap(&mut self.vectors[lead], &mut row);
+                core::mem::swap(&mut self.needs[lead], &mut needs);
+            }
+            row ^= self.vectors[lead];
+        }
+    }
+
+    fn rank_after(&self, position: u64) -> usize {
+        let held = self.vectors.iter().zip(&self.needs);
+        held.filter(|&(&vector, &needs)| vector != 0 && needs > position)
+            .count()
+    }
+
+    fn spans_after(&self, mut row: u64, position: u64) -> bool {
+        while row != 0 {
+            let lead = row.ilog2() as usize;
+            if self.vectors[lead] == 0 || self.needs[lead] <= position {
+                return false;
+            }
+            row ^= self.vectors[lead];
+        }
+        true
+    }
+}
+
+/// The longest queue of keys waiting for a slot, given how many start at each. A count
+/// that fills its byte stands for any number: an endless queue.
+pub(crate) fn longest_queue(starts_at: &[u8]) -> u32 {
+    let (mut queue, mut longest, mut most) = (0, 0, 0);
+    for &arrivals in starts_at {
+        queue = (queue + u32::from(arrivals)).saturating_sub(1);
+        longest = longest.max(queue);
+        most = most.max(arrivals);
+    }
+    if most == u8::MAX { u32::MAX } else { longest }
+}
+
+#[cfg(test)]
+mod tests;

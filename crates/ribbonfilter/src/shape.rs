@@ -1,0 +1,93 @@
+//! The shape of a filter: what the planner decides, construction fills, the format stores
+//! and a query needs.
+
+use crate::equation::Starts;
+use crate::layout::Layout;
+use crate::rate::Rate;
+use crate::{Variant, Width};
+
+/// Everything about a filter but its keys and seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) variant: Variant,
+    pub(crate) width: Width,
+    pub(crate) smash: bool,
+    /// There are `1 << segment_bits` segments.
+    pub(crate) segment_bits: u32,
+    /// Slots of each segment; a multiple of 64 unless there is only one, so that no two
+    /// segments share a block.
+    pub(crate) segment_slots: u64,
+    /// Columns of the blocks behind the boundary.
+    pub(crate) columns: u32,
+    /// Blocks at the front that have a column fewer.
+    pub(crate) boundary: u64,
+}
+
+impl Shape {
+    #[inline]
+    pub(crate) fn segments(&self) -> u64 {
+        1 << self.segment_bits
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> u64 {
+        self.segment_slots << self.segment_bits
+    }
+
+    #[inline]
+    pub(crate) fn starts(&self) -> Starts {
+        Starts::new(self.segment_slots, self.width, self.smash)
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(self.width, self.slots(), self.columns, self.boundary)
+    }
+
+    /// Whether each segment has a seed of its own, kept as one byte behind the solution.
+    #[inline]
+    pub(crate) fn segment_seeds(&self) -> bool {
+        self.variant == Variant::Standard && self.segment_bits > 0
+    }
+
+    /// Bytes between the solution and the fixed part.
+    #[inline]
+    pub(crate) fn metadata_bytes(&self) -> u64 {
+        if self.segment_seeds() {
+            self.segments()
+        } else {
+            0
+        }
+    }
+
+    /// Solution and metadata.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        self.layout()
+            .size_in_bytes()
+            .saturating_add(self.metadata_bytes())
+    }
+
+    /// The mean number of columns.
+    pub(crate) fn mean_columns(&self) -> f64 {
+        match self.slots() {
+            0 => 0.0,
+            slots => self.layout().size_in_bits() as f64 / slots as f64,
+        }
+    }
+
+    /// The rate that independent, random fingerprints have: 2^-r, averaged over the starts.
+    /// For a homogeneous filter this is the least that it can reach.
+    pub(crate) fn nominal_rate(&self) -> Rate {
+        if self.slots() == 0 {
+            return Rate::default();
+        }
+        let starts = self.starts();
+        let total = u128::from(starts.total_weight()) << self.segment_bits;
+        let boundary = self.layout().boundary_slot();
+        let (whole, rest) = (boundary / self.segment_slots, boundary % self.segment_slots);
+        let before = u128::from(starts.total_weight()) * u128::from(whole)
+            + u128::from(starts.weight_before(rest));
+        // A start before the boundary has a column fewer: twice the chance.
+        Rate::new(total + before, total << self.columns)
+    }
+}

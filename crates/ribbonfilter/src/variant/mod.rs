@@ -1,0 +1,81 @@
+//! The members of the ribbon family: how each turns keys into a solution.
+//!
+//! A variant knows equations, bandings and rates; it knows nothing of files. Its work is
+//! to choose seeds and to say whether they are good enough.
+
+mod homogeneous;
+mod standard;
+
+pub(crate) use homogeneous::segment_rate as homogeneous_rate;
+
+use crate::construct::Task;
+use crate::error::BuildError;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A member of the ribbon family.
+///
+/// | variant | paper | answers | size |
+/// |---|---|---|---|
+/// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | smallest; a seed for every segment |
+/// | `Homogeneous` | section 4 | zero: no fingerprints, never fails | some percent more; the fastest query |
+///
+/// ```
+/// use ribbonfilter::{Filter, Variant};
+///
+/// let mut builder = Filter::builder().variant(Variant::Homogeneous);
+/// builder.extend(0..1000);
+/// assert_eq!(builder.finish()?.variant(), Variant::Homogeneous);
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Variant {
+    /// Standard Ribbon: a static function of fingerprints.
+    Standard,
+    /// Homogeneous Ribbon: a random solution of a homogeneous system.
+    Homogeneous,
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Standard => "Standard",
+            Self::Homogeneous => "Homogeneous",
+        })
+    }
+}
+
+/// What a variant found besides the solution.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Solved {
+    /// The seed of every segment, or the one seed of all.
+    pub(crate) seeds: Vec<u8>,
+    /// Equations that said nothing new: duplicates, for the most part.
+    pub(crate) redundant: u64,
+    /// The exact rate, where it is not the nominal one.
+    pub(crate) rate: Option<f64>,
+}
+
+/// Why a variant could not go on.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// No seed is good for these slots.
+    NoSeed,
+    /// Nothing that more slots would mend.
+    Fatal(BuildError),
+}
+
+impl<E: Into<BuildError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+/// Solves the task, writing the solution to its bytes.
+pub(crate) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+    match task.plan.shape.variant {
+        Variant::Standard => standard::solve(task),
+        Variant::Homogeneous => homogeneous::solve(task),
+    }
+}

@@ -1,0 +1,231 @@
+//! 16, 32, 64, 128: the one trait all widths share.
+//!
+//! The *width* `w` is how many consecutive slots one equation can touch: its
+//! coefficients are a word of `w` bits. [`Width`] is the run-time choice that users
+//! see; [`Band`] is the same choice as a type, so that everything below the dispatch
+//! is written once. Bit `k` of a word stands for the slot `start + k` throughout.
+
+use core::fmt;
+use core::ops::{BitAnd, BitXor};
+
+/// The ribbon width `w`: how many slots one key's equation reaches over.
+///
+/// A wider ribbon packs more tightly and takes longer to build and to query.
+///
+/// ```
+/// use ribbonfilter::{Filter, Variant, Width};
+///
+/// let filter = Filter::builder()
+///     .variant(Variant::Homogeneous)
+///     .width(Width::W32)
+///     .plan_for(1_000_000)?;
+/// assert_eq!(filter.width(), Width::W32);
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 16 slots.
+    W16,
+    /// 32 slots.
+    W32,
+    /// 64 slots.
+    W64,
+    /// 128 slots.
+    W128,
+}
+
+impl Width {
+    /// Every width, narrowest first.
+    ///
+    /// ```
+    /// use ribbonfilter::Width;
+    ///
+    /// assert_eq!(Width::ALL.map(Width::bits), [16, 32, 64, 128]);
+    /// ```
+    pub const ALL: [Self; 4] = [Self::W16, Self::W32, Self::W64, Self::W128];
+
+    /// The width as a number of slots.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Width::W64.bits(), 64);
+    /// ```
+    pub const fn bits(self) -> u32 {
+        16 << self as u32
+    }
+
+    /// Slots in one block of the interleaved layout: a word as wide as the ribbon,
+    /// but no wider than a machine word.
+    pub(crate) const fn block_slots(self) -> u32 {
+        if self.bits() < 64 { self.bits() } else { 64 }
+    }
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bits().fmt(f)
+    }
+}
+
+/// The coefficients of an equation: `w` bits, one a slot.
+pub(crate) trait Band:
+    Copy + Eq + fmt::Debug + Send + Sync + BitXor<Output = Self> + BitAnd<Output = Self> + 'static
+{
+    /// The same width as a value.
+    const WIDTH: Width;
+    /// No coefficient: an empty row.
+    const ZERO: Self;
+    /// Blocks that `w` slots can touch.
+    const PARTS: usize;
+
+    /// The first `w` of 128 bits.
+    fn from_words(low: u64, high: u64) -> Self;
+    /// The first `count` bits set, all of them if `count >= w`.
+    fn first_bits(count: u64) -> Self;
+    /// The number of zeros before the first set bit.
+    fn leading_gap(self) -> u32;
+    /// Drops the first `count < w` bits: the equation as seen from a later slot.
+    fn advance(self, count: u32) -> Self;
+    /// Puts `bit` before all others: the view from the slot before.
+    fn prepend(self, bit: bool) -> Self;
+    /// Whether an odd number of bits is set.
+    fn parity(self) -> bool;
+    /// The first block's worth of bits.
+    fn first_block(self) -> u64;
+    /// The coefficients laid over [`PARTS`](Self::PARTS) blocks, starting `shift`
+    /// slots into the first. Only the first `PARTS` entries have meaning.
+    fn over_blocks(self, shift: u32) -> [u64; 3];
+}
+
+macro_rules! bands {
+    ($($word:ty, $width:expr, $parts:expr, |$bits:ident, $shift:ident| $over:expr;)*) => {$(
+        impl Band for $word {
+            const WIDTH: Width = $width;
+            const ZERO: Self = 0;
+            const PARTS: usize = $parts;
+
+            #[inline(always)]
+            fn from_words(low: u64, high: u64) -> Self {
+                (u128::from(high) << 64 | u128::from(low)) as Self
+            }
+
+            #[inline(always)]
+            fn first_bits(count: u64) -> Self {
+                if count < u64::from(Self::BITS) { (1 << count) - 1 } else { Self::MAX }
+            }
+
+            #[inline(always)]
+            fn leading_gap(self) -> u32 {
+                self.trailing_zeros()
+            }
+
+            #[inline(always)]
+            fn advance(self, count: u32) -> Self {
+                self >> count
+            }
+
+            #[inline(always)]
+            fn prepend(self, bit: bool) -> Self {
+                self << 1 | Self::from(bit)
+            }
+
+            #[inline(always)]
+            fn parity(self) -> bool {
+                self.count_ones() & 1 == 1
+            }
+
+            #[inline(always)]
+            fn first_block(self) -> u64 {
+                self as u64
+            }
+
+            #[inline(always)]
+            fn over_blocks(self, $shift: u32) -> [u64; 3] {
+                let $bits = self;
+                $over
+            }
+        }
+    )*};
+}
+
+bands! {
+    u16, Width::W16, 2, |bits, shift| {
+        let spread = u32::from(bits) << shift;
+        [u64::from(spread & 0xffff), u64::from(spread >> 16), 0]
+    };
+    u32, Width::W32, 2, |bits, shift| {
+        let spread = u64::from(bits) << shift;
+        [spread & 0xffff_ffff, spread >> 32, 0]
+    };
+    // `>> 1 >> (63 - shift)` is `>> (64 - shift)` that also holds for a shift of 0.
+    u64, Width::W64, 2, |bits, shift| [bits << shift, bits >> 1 >> (63 - shift), 0];
+    u128, Width::W128, 3, |bits, shift| {
+        let spread = bits << shift;
+        [spread as u64, (spread >> 64) as u64, ((bits >> 64) as u64) >> 1 >> (63 - shift)]
+    };
+}
+
+/// Runs a piece of generic code with the [`Band`] type of a run-time [`Width`].
+macro_rules! with_band {
+    ($width:expr, $band:ident => $body:expr) => {
+        match $width {
+            $crate::Width::W16 => {
+                type $band = u16;
+                $body
+            }
+            $crate::Width::W32 => {
+                type $band = u32;
+                $body
+            }
+            $crate::Width::W64 => {
+                type $band = u64;
+                $body
+            }
+            $crate::Width::W128 => {
+                type $band = u128;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_band;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<B: Band>() {
+        let width = B::WIDTH.bits();
+        let block = B::WIDTH.block_slots();
+        let bits = B::from_words(0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c835);
+        for shift in 0..block {
+            let parts = bits.over_blocks(shift);
+            for slot in 0..width {
+                let expected = bits.advance(slot).first_block() & 1;
+                let place = slot + shift;
+                assert_eq!(
+                    parts[(place / block) as usize] >> (place % block) & 1,
+                    expected
+                );
+            }
+            let total: u32 = parts[..B::PARTS].iter().map(|part| part.count_ones()).sum();
+            assert_eq!(total & 1 == 1, bits.parity());
+        }
+    }
+
+    #[test]
+    fn coefficients_over_blocks_keep_every_bit() {
+        check::<u16>();
+        check::<u32>();
+        check::<u64>();
+        check::<u128>();
+    }
+
+    #[test]
+    fn first_bits_saturate_at_the_width() {
+        assert_eq!(u16::first_bits(0), 0);
+        assert_eq!(u16::first_bits(15), 0x7fff);
+        assert_eq!(u16::first_bits(16), 0xffff);
+        assert_eq!(u16::first_bits(1 << 40), 0xffff);
+        assert_eq!(u128::first_bits(100), (1 << 100) - 1);
+    }
+}
