@@ -54,10 +54,7 @@ impl Layout {
         self.columns
     }
 
-    pub(crate) fn boundary(&self) -> u64 {
-        self.boundary
-    }
-
+    #[cfg(test)]
     pub(crate) fn slots(&self) -> u64 {
         self.slots
     }
@@ -144,7 +141,7 @@ impl Layout {
         })
     }
 
-    /// Stores the columns of a block. The bytes of a trimmed block must be zero before.
+    /// Stores the columns of a block.
     pub(crate) fn write_block(&self, bytes: &mut [u8], block: u64, words: &[u64]) {
         let offset = self.offset(block);
         if block < self.whole_blocks() {
@@ -154,6 +151,7 @@ impl Layout {
             }
         } else {
             let slots = self.stride(block);
+            bytes[offset..][..(words.len() * slots).div_ceil(8)].fill(0);
             for (column, word) in words.iter().enumerate() {
                 let field = word & ((1 << slots) - 1);
                 or_bits(bytes, offset * 8 + column * slots, field);

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// The planner's formula: the share of extra slots with which one seed of a Standard
 /// system works with chance `chance`.
 pub fn standard_overhead(keys: f64, width: Width, chance: f64) -> f64 {
-    crate::plan::standard_overhead(keys, width, -libm::log(chance))
+    crate::plan::standard_overhead(keys, width.bits().into(), -libm::log(chance))
 }
 
 /// How many keys of a stream a system takes until one depends on those before it.

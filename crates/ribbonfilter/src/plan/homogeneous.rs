@@ -1,11 +1,47 @@
 //! Slots, segments and seeds of a Homogeneous ribbon.
+//!
+//! Two regimes, of which the one with fewer slots is taken.
+//!
+//! **Screened**, for sets up to a few million keys. A rate above the nominal one comes
+//! from queues of starts that leave a window fewer than about `r` free dimensions. Seeds
+//! are screened so that no queue comes nearer to the width than a *margin* of `r + 6`; the
+//! larger the set, the less one bad stretch weighs in its rate, a factor of two for one
+//! step of the margin. How many slots that takes is the formula of the Standard ribbon
+//! at a smaller width: a Standard system fails when a queue comes within 5 of its width.
+//!
+//! **In the mean**, for larger sets and narrow ribbons, where bad stretches are so many
+//! that their sum is all but certain. By the theory of queues a queue of length `q` has a
+//! chance that falls as `exp(-theta q)`, where `theta` solves
+//! `theta / (exp(theta) - 1) = n / m`, so the rate exceeds its nominal value by a share
+//!
+//! ```text
+//! X = A 2^r exp(-theta (w - 7)).
+//! ```
+//!
+//! Space is least where `X / (1 + X)` is `r ln 2 / (1.9 (w - 7))`. That choice agrees with
+//! the paper's `m = n (1 + (4 + r/4) / w)` at w = 64 and is smaller for narrow ribbons.
+//!
+//! The figures 5, 6, 7, 1.9 and `A` come from simulations; regenerate and compare with
+//!
+//! ```text
+//! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants homogeneous
+//! ```
 
-use super::System;
+use super::{System, standard};
 use crate::Width;
+use core::f64::consts::LN_2;
 
-/// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, too few to
-/// leave the cache.
+/// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough
+/// for the cache.
 const SEGMENT_LOG: u32 = 18;
+/// Below `1 << SMALL_LOG` keys the ends of the system matter (smash), seeds are cheap, and
+/// the rate can be held close to the nominal one.
+const SMALL_LOG: u32 = 17;
+/// Below `1 << MEDIUM_LOG` keys a second solution is cheap.
+const MEDIUM_LOG: u32 = 21;
+
+/// Spare slots that even the smallest system needs besides its columns.
+const LEAST_SPARE: u64 = 9;
 
 /// The most columns that a width supports: a window of `w` slots must span them all.
 pub(super) fn most_columns(width: Width) -> u32 {
@@ -15,15 +51,70 @@ pub(super) fn most_columns(width: Width) -> u32 {
 pub(super) fn system(keys: u64, width: Width, columns: u32) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
-    let (w, r) = (f64::from(width.bits()), f64::from(columns));
-    let epsilon = (4.0 + r / 4.0) / w;
-    let segment_slots = libm::ceil(segment_keys * (1.0 + epsilon)) as u64 + u64::from(columns) + 5;
+    let screened = Regime::screened(keys, width, columns);
+    let mean = Regime::in_the_mean(keys, width, columns);
+    let regime = if screened.overhead < mean.overhead {
+        screened
+    } else {
+        mean
+    };
+    let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
+    let least = segment_keys as u64 + u64::from(columns) + LEAST_SPARE;
+    let segment_slots = wanted.max(least);
     System {
         segment_bits,
         segment_slots,
-        smash: keys < 1 << 17,
-        queue_limit: None,
-        allowance: 1.05,
-        expected_redundant: keys / 64,
+        smash: keys < 1 << SMALL_LOG,
+        queue_limit: regime.queue_limit.map(|limit| {
+            // The end of the system makes a queue of its own where slots are few.
+            let spare = segment_slots - segment_keys as u64;
+            limit.max(width.bits().saturating_sub(spare as u32 - 3))
+        }),
+        allowance: regime.allowance,
+        // Only the narrowest ribbon loses more than the odd equation.
+        expected_redundant: if width == Width::W16 { keys / 512 } else { 0 },
+    }
+}
+
+struct Regime {
+    overhead: f64,
+    queue_limit: Option<u32>,
+    allowance: f64,
+}
+
+impl Regime {
+    fn screened(keys: u64, width: Width, columns: u32) -> Self {
+        let forgiven = libm::log2(keys as f64 / 1e4).max(0.0);
+        let margin = (f64::from(columns) + 6.0 - forgiven).max(1.0);
+        let limit = f64::from(width.bits()) - libm::round(margin);
+        let small = keys < 1 << SMALL_LOG;
+        // One seed in five, or in three, passes the screen.
+        let minus_ln_p = if small { 1.6 } else { 1.1 };
+        Self {
+            overhead: match limit > 8.0 {
+                true => standard::overhead(keys as f64, limit + 5.0, minus_ln_p),
+                false => f64::INFINITY,
+            },
+            queue_limit: Some(limit.max(0.0) as u32),
+            allowance: if small { 1.02 } else { 1.04 },
+        }
+    }
+
+    fn in_the_mean(keys: u64, width: Width, columns: u32) -> Self {
+        let (w, r) = (f64::from(width.bits()), f64::from(columns));
+        let reach = w - 7.0;
+        let share = r * LN_2 / (1.9 * reach);
+        // A little below the optimum, which is flat: a lower rate for the same space.
+        let excess = 0.75 * share / (1.0 - share);
+        let amplitude = libm::pow(w / 16.0, 1.45);
+        let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
+        // How much the sum over all bad stretches varies from seed to seed.
+        let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(keys as f64);
+        let aim = if keys < 1 << MEDIUM_LOG { -0.75 } else { 1.0 };
+        Self {
+            overhead: libm::expm1(theta) / theta - 1.0,
+            queue_limit: None,
+            allowance: 1.0 + excess * (1.1 + aim * deviation).max(0.5),
+        }
     }
 }

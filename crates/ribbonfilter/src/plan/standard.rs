@@ -34,48 +34,67 @@ const QUEUE_MARGIN: u32 = 4;
 const FEW_SPARE_SLOTS: u64 = 8;
 
 /// The constants of one width.
+#[derive(Clone, Copy)]
 struct Fit {
     b: f64,
     x0: f64,
     s: f64,
-    /// A segment has at least so many keys, and fewer than twice as many, as a power of two.
-    segment_log: u32,
 }
 
-const fn fit(width: Width) -> Fit {
-    match width {
-        Width::W16 => Fit {
-            b: 0.06,
-            x0: 6.0,
-            s: 0.8,
-            segment_log: 63,
-        },
-        Width::W32 => Fit {
-            b: 0.0205,
-            x0: 8.2,
-            s: 0.6,
-            segment_log: 12,
-        },
-        Width::W64 => Fit {
-            b: 0.0087,
-            x0: 10.25,
-            s: 0.35,
-            segment_log: 14,
-        },
-        Width::W128 => Fit {
-            b: 0.004_05,
-            x0: 12.3,
-            s: 0.4,
-            segment_log: 16,
-        },
+/// The constants of w = 16, 32, 64 and 128.
+const FITS: [Fit; 4] = [
+    Fit {
+        b: 0.057,
+        x0: 6.1,
+        s: 0.85,
+    },
+    Fit {
+        b: 0.0205,
+        x0: 8.2,
+        s: 0.6,
+    },
+    Fit {
+        b: 0.0087,
+        x0: 10.25,
+        s: 0.35,
+    },
+    Fit {
+        b: 0.004_05,
+        x0: 12.3,
+        s: 0.4,
+    },
+];
+
+/// The constants of any width, between those that were fitted: geometric for `b`, which
+/// about halves when the width doubles, linear for the others.
+fn fit(width: f64) -> Fit {
+    let place = (libm::log2(width) - 4.0).clamp(0.0, 3.0);
+    let lower = (place as usize).min(2);
+    let (low, high, part) = (FITS[lower], FITS[lower + 1], place - lower as f64);
+    Fit {
+        b: low.b * libm::pow(high.b / low.b, part),
+        x0: low.x0 + (high.x0 - low.x0) * part,
+        s: low.s + (high.s - low.s) * part,
     }
 }
 
 /// The share of extra slots with which a seed works with chance `exp(-minus_ln_p)`.
-pub(crate) fn overhead(keys: f64, width: Width, minus_ln_p: f64) -> f64 {
-    let Fit { b, x0, s, .. } = fit(width);
+pub(crate) fn overhead(keys: f64, width: f64, minus_ln_p: f64) -> f64 {
+    let Fit { b, x0, s } = fit(width);
     let x = libm::log2(keys / minus_ln_p);
     b * s * libm::log1p(libm::exp((x - x0) / s))
+}
+
+/// A segment has at least so many keys and fewer than twice as many, as a power of two.
+/// Smaller segments need fewer slots a key, but their sizes vary more: these are where the
+/// sum is least.
+const fn segment_log(width: Width) -> u32 {
+    match width {
+        Width::W16 => 63,
+        Width::W32 => 12,
+        Width::W64 => 14,
+        Width::W128 => 16,
+    }
 }
 
 /// The most keys for which a width makes sense.
@@ -88,13 +107,14 @@ pub(super) fn most_keys(width: Width) -> u64 {
 }
 
 pub(super) fn system(keys: u64, width: Width) -> System {
-    let segment_bits = (keys >> fit(width).segment_log).max(1).ilog2();
+    let segment_bits = (keys >> segment_log(width)).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let (full, minus_ln_p) = match segment_bits {
         0 => (segment_keys, SINGLE),
         _ => (fullest(segment_keys, segment_bits), FULLEST),
     };
-    let segment_slots = libm::ceil(full * (1.0 + overhead(full, width, minus_ln_p))) as u64;
+    let segment_slots =
+        libm::ceil(full * (1.0 + overhead(full, width.bits().into(), minus_ln_p))) as u64;
     let width_slots = u64::from(width.bits());
     let spare = segment_slots - segment_keys as u64;
     System {
