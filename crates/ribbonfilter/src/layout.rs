@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn every_bit_has_a_place_of_its_own() {
         for width in Width::ALL {
-            for slots in [1, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 640] {
+            for slots in [1u64, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 640] {
                 for (columns, boundary) in [(1, 0), (3, 0), (8, 1), (32, 2), (64, 0)] {
                     let blocks = slots.div_ceil(u64::from(width.block_slots()));
                     let layout = Layout::new(width, slots, columns, boundary.min(blocks - 1));

@@ -1,0 +1,125 @@
+//! The same keys give the same bytes: whatever their order, however often each is given,
+//! and with any number of columns as far as those go.
+
+mod support;
+
+use ribbonfilter::{Filter, Variant, Width};
+use support::{Keys, build, builder, kinds, random, scale};
+
+#[test]
+fn any_order_of_the_keys() {
+    for keys in [2, 50, 1000, scale(20_000, 100_000, 1_000_000)] {
+        let hashes: Vec<u64> = (0..keys).map(|index| Keys::Random.hash(index)).collect();
+        let mut sorted = hashes.clone();
+        sorted.sort_unstable();
+        let mut shuffled = hashes.clone();
+        shuffled.sort_unstable_by_key(|&hash| random(7, hash));
+        for (variant, width) in kinds(keys) {
+            let first = build(builder(variant, width, 7.3), hashes.iter().copied());
+            for other in [
+                build(builder(variant, width, 7.3), hashes.iter().rev().copied()),
+                build(builder(variant, width, 7.3), sorted.iter().copied()),
+                build(builder(variant, width, 7.3), shuffled.iter().copied()),
+            ] {
+                assert_eq!(first.as_bytes(), other.as_bytes(), "{first:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_key_ten_times() {
+    for keys in [1, 2, 10, 100, 1000, scale(5_000, 40_000, 300_000)] {
+        for (variant, width) in kinds(10 * keys) {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let once = build(builder(variant, width, 7.3), hashes());
+            let often = build(builder(variant, width, 7.3), (0..10).flat_map(|_| hashes()));
+            assert_eq!(once.as_bytes(), often.as_bytes(), "{once:?}");
+        }
+    }
+}
+
+#[test]
+fn one_key_a_million_times_among_others() {
+    let times = scale(10_000, 100_000, 1_000_000);
+    for (variant, width) in kinds(2 * times) {
+        let hashes = || (0..1000).map(|index| Keys::Random.hash(index));
+        let once = build(builder(variant, width, 7.3), hashes());
+        let often = build(
+            builder(variant, width, 7.3),
+            hashes().chain(std::iter::repeat_n(Keys::Random.hash(500), times as usize)),
+        );
+        assert_eq!(once.as_bytes(), often.as_bytes(), "{once:?}");
+    }
+}
+
+#[test]
+fn a_few_duplicates_are_kept_and_counted() {
+    let keys = 100_000;
+    let hashes = (0..keys).chain(0..10).map(|index| Keys::Random.hash(index));
+    let filter = build(builder(Variant::Standard, Width::W64, 7.0), hashes);
+    assert_eq!(filter.len(), keys + 10);
+}
+
+#[test]
+fn columns_are_a_prefix() {
+    for keys in [40, 500, scale(5_000, 100_000, 1_000_000)] {
+        for width in [Width::W32, Width::W64, Width::W128] {
+            let filters: Vec<Filter> = (1..=16)
+                .map(|columns| {
+                    let hashes = (0..keys).map(|index| Keys::Random.hash(index));
+                    build(builder(Variant::Standard, width, columns.into()), hashes)
+                })
+                .collect();
+            for pair in filters.windows(2) {
+                assert_prefix(&pair[0], &pair[1]);
+            }
+        }
+    }
+}
+
+/// Every column of the smaller filter is the same column of the larger, bit by bit, and so
+/// whatever the larger finds the smaller finds too.
+fn assert_prefix(smaller: &Filter, larger: &Filter) {
+    let slots = slots(smaller);
+    assert_eq!(slots, self::slots(larger));
+    for column in 0..smaller.columns() as u64 {
+        for slot in 0..slots {
+            assert_eq!(
+                bit(smaller, slots, slot, column),
+                bit(larger, slots, slot, column)
+            );
+        }
+    }
+    for probe in 0..10_000 {
+        let hash = random(3, probe);
+        assert!(!larger.contains_hash(hash) || smaller.contains_hash(hash));
+    }
+}
+
+/// The slots of a filter whose columns are whole.
+fn slots(filter: &Filter) -> u64 {
+    let columns = filter.columns() as u32;
+    let builder = builder(filter.variant(), filter.width(), columns.into());
+    let plan = builder.plan_for(filter.len()).expect("it was built");
+    assert_eq!(
+        plan.size_in_bytes(),
+        filter.size_in_bytes() as u64,
+        "no growth was needed"
+    );
+    plan.slots()
+}
+
+/// One bit of the solution, found from the description of the format alone.
+fn bit(filter: &Filter, slots: u64, slot: u64, column: u64) -> bool {
+    let columns = filter.columns() as u64;
+    let block_slots = u64::from(filter.width().bits().min(64));
+    let block = slot / block_slots;
+    let stride = if (block + 1) * block_slots <= slots {
+        block_slots
+    } else {
+        slots % block_slots
+    };
+    let bit = block * block_slots * columns + column * stride + slot % block_slots;
+    filter.as_bytes()[(bit / 8) as usize] >> (bit % 8) & 1 == 1
+}

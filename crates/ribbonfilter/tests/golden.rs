@@ -1,0 +1,105 @@
+//! Files of every format version, opened and queried for ever.
+//!
+//! Each was written by the release that introduced its version. They must open, verify, find
+//! their keys and describe themselves as they did; and as long as the construction version
+//! is the same, building from the same keys must give the same bytes on every machine.
+//!
+//! New files are written by `RIBBONFILTER_WRITE_GOLDEN=1 cargo test --test golden`, which
+//! leaves existing ones alone.
+
+mod support;
+
+use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+use std::path::PathBuf;
+use support::builder;
+
+/// A golden file: its name, how it is built, its keys, and what it tells of itself.
+struct Golden {
+    name: &'static str,
+    builder: fn() -> FilterBuilder<'static>,
+    keys: u64,
+    variant: Variant,
+    width: Width,
+}
+
+use Variant::{Homogeneous, Standard};
+use Width::{W16, W32, W64, W128};
+
+#[rustfmt::skip]
+const GOLDEN: [Golden; 14] = [
+    Golden { name: "v1-empty", builder: || Filter::builder(), keys: 0, variant: Standard, width: W128 },
+    Golden { name: "v1-one-key", builder: || Filter::builder(), keys: 1, variant: Standard, width: W128 },
+    Golden { name: "v1-standard-16", builder: || builder(Standard, W16, 6.5), keys: 900, variant: Standard, width: W16 },
+    Golden { name: "v1-standard-32", builder: || builder(Standard, W32, 7.7), keys: 1000, variant: Standard, width: W32 },
+    Golden { name: "v1-standard-64", builder: || builder(Standard, W64, 7.7), keys: 1000, variant: Standard, width: W64 },
+    Golden { name: "v1-standard-128", builder: || builder(Standard, W128, 31.9).key_seed(0x1234_5678_9abc_def0), keys: 1000, variant: Standard, width: W128 },
+    Golden { name: "v1-standard-32-segments", builder: || builder(Standard, W32, 2.5), keys: 20_000, variant: Standard, width: W32 },
+    Golden { name: "v1-standard-64-segments", builder: || builder(Standard, W64, 2.5), keys: 70_000, variant: Standard, width: W64 },
+    Golden { name: "v1-standard-128-segments", builder: || builder(Standard, W128, 1.25), keys: 140_000, variant: Standard, width: W128 },
+    Golden { name: "v1-homogeneous-16", builder: || builder(Homogeneous, W16, 5.5), keys: 1000, variant: Homogeneous, width: W16 },
+    Golden { name: "v1-homogeneous-32", builder: || builder(Homogeneous, W32, 7.7), keys: 1000, variant: Homogeneous, width: W32 },
+    Golden { name: "v1-homogeneous-64", builder: || builder(Homogeneous, W64, 7.7), keys: 1000, variant: Homogeneous, width: W64 },
+    Golden { name: "v1-homogeneous-128", builder: || builder(Homogeneous, W128, 12.0), keys: 1000, variant: Homogeneous, width: W128 },
+    Golden { name: "v1-homogeneous-64-segments", builder: || builder(Homogeneous, W64, 1.5), keys: 530_000, variant: Homogeneous, width: W64 },
+];
+
+fn key(index: u64) -> String {
+    format!("golden key {index}")
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.ribbon"))
+}
+
+fn built(golden: &Golden) -> Filter {
+    let mut builder = (golden.builder)();
+    builder.extend((0..golden.keys).map(key));
+    builder.finish().expect("ordinary keys build")
+}
+
+#[test]
+fn golden_files_answer_for_ever() {
+    for golden in &GOLDEN {
+        let path = path(golden.name);
+        if std::env::var_os("RIBBONFILTER_WRITE_GOLDEN").is_some() && !path.exists() {
+            std::fs::write(&path, built(golden).as_bytes()).expect("a writable tree");
+        }
+        let filter = Filter::open_file(&path).expect(golden.name);
+        filter.verify().expect(golden.name);
+        assert_eq!(filter.len(), golden.keys, "{}", golden.name);
+        assert_eq!(
+            (filter.variant(), filter.width()),
+            (golden.variant, golden.width)
+        );
+        for index in 0..golden.keys {
+            assert!(
+                filter.contains(key(index)),
+                "{} lost key {index}",
+                golden.name
+            );
+        }
+        let probes = 20_000;
+        let found = (0..probes)
+            .filter(|&probe| filter.contains(key(1 << 40 | probe)))
+            .count();
+        let expected = filter.expected_rate() * probes as f64;
+        let noise = 6.0 * expected.sqrt() + 3.0;
+        assert!(
+            (found as f64 - expected).abs() < noise,
+            "{}: {found}, {expected}",
+            golden.name
+        );
+    }
+}
+
+#[test]
+fn the_same_keys_give_the_golden_bytes() {
+    for golden in &GOLDEN {
+        let bytes = std::fs::read(path(golden.name)).expect(golden.name);
+        assert!(
+            bytes == built(golden).as_bytes(),
+            "{} came out differently",
+            golden.name
+        );
+    }
+}

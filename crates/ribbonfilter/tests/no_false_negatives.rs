@@ -1,0 +1,101 @@
+//! The worst bug there is: a key that was put in and is not found.
+
+mod support;
+
+use ribbonfilter::Filter;
+use support::{Keys, assert_all_found, build, builder, kinds, scale};
+
+/// All columns that the long run tries, whole and fractional.
+fn columns() -> Vec<f64> {
+    let whole = (1..=16).chain([24, 32]).map(f64::from);
+    whole.chain([0.5, 1.1, 3.9, 7.7, 9.25, 15.001]).collect()
+}
+
+#[test]
+fn every_size_up_to_some_blocks() {
+    for keys in 0..scale(200, 700, 3000) {
+        for (variant, width) in kinds(keys) {
+            let columns = [8.0, 3.3, 1.0, 5.9][keys as usize % 4];
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index + (keys << 20)));
+            let filter = build(builder(variant, width, columns), hashes());
+            assert_eq!(filter.len(), keys);
+            assert_all_found(&filter, hashes());
+        }
+    }
+}
+
+#[test]
+fn around_every_power_of_two() {
+    for log in 8..=scale(14, 18, 21) {
+        for keys in [(1 << log) - 1, 1 << log, (1 << log) + 1] {
+            for (variant, width) in kinds(keys) {
+                let hashes = || (0..keys).map(|index| Keys::Random.hash(index ^ (log << 50)));
+                let filter = build(builder(variant, width, 6.6), hashes());
+                assert_all_found(&filter, hashes());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_columns_and_kind_of_key() {
+    let keys = scale(2_000, 30_000, 1_000_000);
+    for (variant, width) in kinds(keys) {
+        for columns in columns() {
+            if builder(variant, width, columns).plan_for(keys).is_err() {
+                continue; // more columns than a narrow homogeneous ribbon supports
+            }
+            for kind in Keys::ALL {
+                let hashes = || (0..keys).map(|index| kind.hash(index));
+                let filter = build(builder(variant, width, columns), hashes());
+                assert_all_found(&filter, hashes());
+            }
+        }
+    }
+}
+
+#[test]
+fn many_keys() {
+    let keys = scale(100_000, 1_000_000, 10_000_000);
+    for (variant, width) in kinds(keys) {
+        let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+        let filter = build(builder(variant, width, 7.7), hashes());
+        assert_all_found(&filter, hashes());
+    }
+}
+
+#[test]
+fn every_target_and_default() {
+    for keys in [1, 10, 1000, scale(10_000, 100_000, 1_000_000)] {
+        let hashes = || (0..keys).map(|index| Keys::Strings.hash(index));
+        for target in [
+            Filter::builder(),
+            Filter::builder().false_positive_rate(0.9),
+            Filter::builder().false_positive_rate(1e-9),
+            Filter::builder().bits_per_key(400.0),
+            Filter::builder().total_bytes(keys * 2 + 60),
+            Filter::builder().overhead(0.3),
+            Filter::builder().key_seed(u64::MAX),
+        ] {
+            assert_all_found(&build(target, hashes()), hashes());
+        }
+    }
+}
+
+#[test]
+fn hostile_hashes() {
+    let keys = scale(20_000, 100_000, 1_000_000);
+    let hostile: [fn(u64) -> u64; 5] = [
+        |index| index,
+        |index| index << 44,
+        |index| index << 32 | index,
+        |index| !index,
+        |index| 0xdead_beef_cafe_0000 ^ 1 << (index % 64) ^ index << 20,
+    ];
+    for hash in hostile {
+        for (variant, width) in kinds(keys) {
+            let filter = build(builder(variant, width, 5.0), (0..keys).map(hash));
+            assert_all_found(&filter, (0..keys).map(hash));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Rates and sizes as promised. All seeds are fixed, so a run is the same every time; the
+//! bounds are far enough out (four standard deviations and more) not to be a matter of the
+//! seed's luck.
+
+mod support;
+
+use ribbonfilter::{Filter, Variant, Width};
+use support::{Keys, build, builder, kinds, measured_rate, overhead, scale};
+
+fn random_keys(builder: ribbonfilter::FilterBuilder<'_>, keys: u64) -> Filter {
+    build(builder, (0..keys).map(|index| Keys::Random.hash(index)))
+}
+
+#[test]
+fn the_measured_rate_is_the_expected_one() {
+    let keys = scale(50_000, 1_000_000, 1_000_000);
+    // A standard deviation of 0.7 %, so that 3 % are more than four.
+    let precision = scale(0.02, 0.007, 0.004);
+    let tolerance = scale(0.09, 0.03, 0.03);
+    for (variant, width) in kinds(keys) {
+        for columns in scale(
+            vec![3.0, 7.0],
+            vec![3.0, 7.0, 8.0, 11.0],
+            vec![3.0, 7.0, 8.0, 11.0],
+        ) {
+            let Ok(plan) = builder(variant, width, columns).plan_for(keys) else {
+                continue; // more columns than a narrow homogeneous ribbon supports
+            };
+            let filter = random_keys(builder(variant, width, columns), keys);
+            let measured = measured_rate(&filter, precision);
+            let ratio = measured / filter.expected_rate();
+            assert!(
+                (ratio - 1.0).abs() < tolerance,
+                "{measured} measured: {filter:?}"
+            );
+            assert!(
+                filter.expected_rate() <= plan.expected_rate() * 1.000_01,
+                "{filter:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn fractional_columns_are_worth_their_bits() {
+    let keys = scale(50_000, 1_000_000, 1_000_000);
+    for (variant, width) in [
+        (Variant::Standard, Width::W64),
+        (Variant::Standard, Width::W128),
+        (Variant::Homogeneous, Width::W128),
+    ] {
+        let filter = random_keys(builder(variant, width, 7.7), keys);
+        let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
+        let least = if variant == Variant::Standard {
+            7.6
+        } else {
+            7.55
+        };
+        assert!(bits >= least, "{bits} bits: {filter:?}");
+        assert!((filter.columns() - 7.7).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn overheads_at_a_million_keys() {
+    let keys = scale(100_000, 1_000_000, 1_000_000);
+    for (variant, width, columns, most) in [
+        // The paper's Table 2.
+        (Variant::Homogeneous, Width::W16, 7.0, 0.520),
+        (Variant::Homogeneous, Width::W32, 7.0, 0.206),
+        (Variant::Homogeneous, Width::W64, 7.0, 0.101),
+        (Variant::Homogeneous, Width::W128, 7.0, 0.051),
+        // A seed for every segment: far below the paper's 14 and 6 %.
+        (Variant::Standard, Width::W64, 7.0, 0.085),
+        (Variant::Standard, Width::W128, 7.0, 0.03),
+    ] {
+        let filter = random_keys(builder(variant, width, columns), keys);
+        let rate = measured_rate(&filter, scale(0.02, 0.004, 0.002));
+        let overhead = overhead(&filter, rate);
+        assert!(
+            overhead <= most,
+            "{overhead} at a rate of {rate}: {filter:?}"
+        );
+    }
+}
+
+#[test]
+fn standard_overhead_does_not_grow_with_the_keys() {
+    for (width, most) in [(Width::W64, 0.085), (Width::W128, 0.03)] {
+        for keys in [100_000_000, 10_000_000_000] {
+            let plan = builder(Variant::Standard, width, 7.0)
+                .plan_for(keys)
+                .expect("a plan");
+            assert!(plan.bits_per_key() / 7.0 - 1.0 < most, "{plan:?}");
+        }
+        let keys = scale(200_000, 2_000_000, 10_000_000);
+        let filter = random_keys(builder(Variant::Standard, width, 7.0), keys);
+        assert!(
+            overhead(&filter, filter.expected_rate()) < most,
+            "{filter:?}"
+        );
+    }
+}
+
+#[test]
+fn targets_are_met() {
+    for keys in [100, 10_000, scale(50_000, 300_000, 1_000_000)] {
+        for (variant, width) in kinds(keys) {
+            for rate in [0.3, 0.05, 0.01] {
+                let target = Filter::builder().variant(variant).width(width);
+                let filter = random_keys(target.false_positive_rate(rate), keys);
+                assert!(filter.expected_rate() <= rate, "{filter:?}");
+                let measured = measured_rate(&filter, 0.02);
+                assert!(measured <= rate * 1.1, "{measured} measured: {filter:?}");
+            }
+            let bytes = keys + 100;
+            let filter = random_keys(
+                Filter::builder()
+                    .variant(variant)
+                    .width(width)
+                    .total_bytes(bytes),
+                keys,
+            );
+            assert!(filter.size_in_bytes() as u64 <= bytes, "{filter:?}");
+            // One block of one column is the grain; a set of one block has no finer one.
+            assert!(
+                filter.size_in_bytes() as u64 + keys.min(100) + 8 > bytes,
+                "{filter:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Small sets: as good as no overhead, and rates that can be relied on.
+
+mod support;
+
+use ribbonfilter::{Filter, Variant, Width};
+use support::{assert_all_found, build, builder, false_positives, overhead, random, scale};
+
+/// What every filter has besides its solution and metadata.
+const FIXED: usize = 40;
+
+fn key_set(set: u64, keys: u64) -> impl Iterator<Item = u64> + Clone {
+    (0..keys).map(move |index| random(100 + set, index))
+}
+
+/// The mean size besides the fixed part over many key sets.
+fn mean_data_bytes(target: impl Fn() -> ribbonfilter::FilterBuilder<'static>, keys: u64) -> f64 {
+    let sets = scale(20, 100, 100);
+    let total: usize = (0..sets)
+        .map(|set| {
+            let filter = build(target(), key_set(set, keys));
+            assert_all_found(&filter, key_set(set, keys));
+            filter.size_in_bytes() - FIXED
+        })
+        .sum();
+    total as f64 / sets as f64
+}
+
+#[test]
+fn bytes_of_small_sets_with_default_settings() {
+    for (keys, most) in [(10, 12.0), (100, 103.0), (1000, 1006.0)] {
+        let mean = mean_data_bytes(|| Filter::builder().columns(8.0), keys);
+        assert!(mean <= most, "{keys} keys take {mean} bytes");
+    }
+}
+
+#[test]
+fn bytes_of_thousands_of_keys() {
+    for (keys, width, most) in [
+        (4_000, Width::W64, 0.010),
+        (10_000, Width::W64, 0.018),
+        (10_000, Width::W128, 0.003),
+    ] {
+        let mean = mean_data_bytes(|| builder(Variant::Standard, width, 8.0), keys);
+        let over = mean / keys as f64 - 1.0;
+        assert!(
+            over <= most,
+            "{keys} keys of width {width} take {over} more"
+        );
+    }
+}
+
+#[test]
+fn no_keys_no_answers() {
+    for filter in [
+        Filter::build([""; 0], 0.01).expect("no keys"),
+        build(builder(Variant::Standard, Width::W64, 8.0), []),
+        build(builder(Variant::Homogeneous, Width::W16, 3.5), []),
+        build(Filter::builder().total_bytes(40), []),
+    ] {
+        assert_eq!((filter.len(), filter.size_in_bytes()), (0, FIXED));
+        assert_eq!((filter.expected_rate(), filter.columns()), (0.0, 0.0));
+        assert_eq!(false_positives(&filter, 100_000), 0);
+        filter.verify().expect("whole");
+    }
+}
+
+#[test]
+fn every_homogeneous_filter_keeps_its_plan() {
+    let sets: [(u64, u64, f64); 4] = [
+        (1_000, scale(50, 300, 1000), 0.02),
+        (10_000, scale(10, 50, 200), 0.035),
+        (100_000, scale(2, 10, 50), 0.065),
+        (1_000_000, scale(0, 2, 10), 0.095),
+    ];
+    for (keys, instances, most) in sets {
+        for set in 0..instances {
+            let target = builder(Variant::Homogeneous, Width::W64, 8.0);
+            let plan = target.plan_for(keys).expect("a plan");
+            let filter = build(target, key_set(set, keys));
+            assert!(filter.expected_rate() <= plan.expected_rate(), "{filter:?}");
+            let probes = scale(200_000, 500_000, 4_000_000);
+            let rate = false_positives(&filter, probes) as f64 / probes as f64;
+            // Five standard deviations of the measurement are its own.
+            let noise = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
+            assert!(
+                rate <= plan.expected_rate() * 1.06 + noise,
+                "{rate} measured: {filter:?}"
+            );
+            let besides_the_fixed_part = FIXED as f64 / filter.size_in_bytes() as f64;
+            let over = overhead(&filter, filter.expected_rate()) - besides_the_fixed_part;
+            assert!(over <= most, "{over}: {filter:?}");
+        }
+    }
+}

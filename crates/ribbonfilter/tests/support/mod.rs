@@ -1,0 +1,115 @@
+//! What the integration tests share: keys, variants, sizes and measured rates.
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use ribbonfilter::{Filter, FilterBuilder, Key, Variant, Width};
+
+/// A value for a run in debug, in release, and for the long run of `scripts/test-full`.
+pub fn scale<T>(debug: T, release: T, full: T) -> T {
+    if std::env::var_os("RIBBONFILTER_FULL").is_some() {
+        full
+    } else if cfg!(debug_assertions) {
+        debug
+    } else {
+        release
+    }
+}
+
+/// The `index`-th number of a random stream.
+pub fn random(stream: u64, index: u64) -> u64 {
+    let mut x = index
+        .wrapping_add(stream << 40)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// Kinds of key sets. No key of one index equals a key of another.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys {
+    /// Random 64-bit hashes.
+    Random,
+    /// Integers 0, 1, 2, …, hashed as keys.
+    Integers,
+    /// The hashes 0, 1, 2, … themselves.
+    RawIntegers,
+    /// Strings with a common prefix.
+    Strings,
+}
+
+impl Keys {
+    pub const ALL: [Self; 4] = [
+        Self::Random,
+        Self::Integers,
+        Self::RawIntegers,
+        Self::Strings,
+    ];
+
+    pub fn hash(self, index: u64) -> u64 {
+        match self {
+            Self::Random => random(1, index),
+            Self::Integers => index.key_hash(0),
+            Self::RawIntegers => index,
+            Self::Strings => format!("https://example.org/{index}").key_hash(0),
+        }
+    }
+}
+
+/// Every variant and width that makes sense for so many keys.
+pub fn kinds(keys: u64) -> Vec<(Variant, Width)> {
+    let variants = [Variant::Standard, Variant::Homogeneous];
+    let pairs = variants
+        .into_iter()
+        .flat_map(|variant| Width::ALL.map(|width| (variant, width)));
+    pairs
+        .filter(|&(variant, width)| {
+            Filter::builder()
+                .variant(variant)
+                .width(width)
+                .columns(1.0)
+                .plan_for(keys)
+                .is_ok()
+        })
+        .collect()
+}
+
+pub fn builder(variant: Variant, width: Width, columns: f64) -> FilterBuilder<'static> {
+    Filter::builder()
+        .variant(variant)
+        .width(width)
+        .columns(columns)
+}
+
+/// Builds a filter of hashes.
+pub fn build(mut builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u64>) -> Filter {
+    hashes.into_iter().for_each(|hash| builder.push_hash(hash));
+    builder.finish().expect("ordinary keys build")
+}
+
+/// Asks for every key.
+pub fn assert_all_found(filter: &Filter, hashes: impl IntoIterator<Item = u64>) {
+    for (index, hash) in hashes.into_iter().enumerate() {
+        assert!(
+            filter.contains_hash(hash),
+            "key {index} is missing in {filter:?}"
+        );
+    }
+}
+
+/// How many of `probes` keys that were never put in are found.
+pub fn false_positives(filter: &Filter, probes: u64) -> u64 {
+    (0..probes)
+        .filter(|&probe| filter.contains_hash(random(2, probe)))
+        .count() as u64
+}
+
+/// The rate over enough probes that its standard deviation is `precision` of it.
+pub fn measured_rate(filter: &Filter, precision: f64) -> f64 {
+    let probes = (1.0 / (filter.expected_rate() * precision * precision)) as u64;
+    false_positives(filter, probes) as f64 / probes as f64
+}
+
+/// All stored bits over the least that any filter of this rate takes, minus one.
+pub fn overhead(filter: &Filter, rate: f64) -> f64 {
+    filter.bits_per_key() / -rate.log2() - 1.0
+}
