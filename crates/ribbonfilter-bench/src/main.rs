@@ -2,8 +2,10 @@
 //! from, measured here and now.
 
 mod constants;
+mod peers;
 mod random;
 mod table1;
+mod variants;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +20,10 @@ struct Arguments {
 enum Command {
     /// The paper's Table 1: overheads of Standard Ribbon, simulated, beside the paper's
     Table1(table1::Arguments),
+    /// Our filters beside the crates that a user would take instead
+    Peers(peers::Arguments),
+    /// Every variant and width on one set of keys: size, rate, build and query
+    Variants(variants::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -25,6 +31,19 @@ enum Command {
 fn main() {
     match Arguments::parse().command {
         Command::Table1(arguments) => table1::run(&arguments),
+        Command::Peers(arguments) => peers::run(&arguments),
+        Command::Variants(arguments) => variants::run(&arguments),
         Command::Constants(arguments) => constants::run(&arguments),
+    }
+}
+
+/// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.
+fn kernel() -> ribbonfilter::Kernel {
+    match std::env::var("RIBBONFILTER_KERNEL") {
+        Ok(name) => ribbonfilter::Kernel::by_name(&name).unwrap_or_else(|| {
+            eprintln!("ribbon-bench: RIBBONFILTER_KERNEL={name}: no such kernel on this CPU");
+            std::process::exit(2)
+        }),
+        Err(_) => ribbonfilter::Kernel::best(),
     }
 }

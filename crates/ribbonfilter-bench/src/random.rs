@@ -46,10 +46,7 @@ pub fn trials<T: Send>(trials: u64, trial: impl Fn(Random) -> T + Sync) -> Vec<T
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().expect("no trial panics"))
-            .collect()
+        workers.into_iter().flat_map(|worker| worker.join().expect("no trial panics")).collect()
     });
     results.sort_unstable_by_key(|&(number, _)| number);
     results.into_iter().map(|(_, result)| result).collect()

@@ -54,18 +54,8 @@ const PAPER: [Column; 24] = [
 
 pub fn run(arguments: &Arguments) {
     println!("overhead in percent: simulated [95 % interval] (paper)");
-    println!(
-        "{:>4} {:>5} {:>5} {:>7}  {}",
-        "w",
-        "m",
-        "smash",
-        "trials",
-        HEADINGS.join("  ")
-    );
-    for column in PAPER
-        .iter()
-        .filter(|column| column.1 <= 17 || arguments.full)
-    {
+    println!("{:>4} {:>5} {:>5} {:>7}  {}", "w", "m", "smash", "trials", HEADINGS.join("  "));
+    for column in PAPER.iter().filter(|column| column.1 <= 17 || arguments.full) {
         print_column(column, arguments.keys);
     }
 }
@@ -80,27 +70,16 @@ const HEADINGS: [&str; 4] = [
 fn print_column(&(width, slots_log, smash, paper): &Column, keys: f64) {
     let slots = 1u64 << slots_log;
     let count = ((keys / slots as f64) as u64).clamp(30, 100_000);
-    let mut taken = trials(count, |random| {
-        keys_until_failure(width, slots, smash, random) as f64
-    });
+    let mut taken = trials(count, |random| keys_until_failure(width, slots, smash, random) as f64);
     taken.sort_unstable_by(f64::total_cmp);
     let overhead = |keys: f64| (slots as f64 / keys - 1.0) * 100.0;
-    let cells = [
-        quantile(&taken, 0.5),
-        mean(&taken),
-        quantile(&taken, 0.05),
-        quantile(&taken, 0.001),
-    ];
+    let cells =
+        [quantile(&taken, 0.5), mean(&taken), quantile(&taken, 0.05), quantile(&taken, 0.001)];
     print!("{width:>4}  2^{slots_log:<2} {smash:>5} {count:>7}");
     for (cell, paper) in cells.into_iter().zip(paper) {
         let text = cell.map_or(String::from("-"), |[low, middle, high]| {
             // Fewer keys mean more overhead.
-            format!(
-                "{:.2} [{:.2}, {:.2}]",
-                overhead(middle),
-                overhead(high),
-                overhead(low)
-            )
+            format!("{:.2} [{:.2}, {:.2}]", overhead(middle), overhead(high), overhead(low))
         });
         let paper = paper.map_or(String::new(), |paper| format!("({paper})"));
         print!("  {text:<18} {paper:<6}");

@@ -13,41 +13,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let filter = Filter::build(PRIMES.lines(), 0.01)?;
 
     for number in ["7919", "7920"] {
-        let answer = if filter.contains(number) {
-            "maybe a prime"
-        } else {
-            "not a prime"
-        };
+        let answer = if filter.contains(number) { "maybe a prime" } else { "not a prime" };
         println!("{number}: {answer}");
     }
 
     // Every prime must be found; of the absent keys, one in a hundred may be.
-    let missing = PRIMES
-        .lines()
-        .filter(|prime| !filter.contains(prime))
-        .count();
+    let missing = PRIMES.lines().filter(|prime| !filter.contains(prime)).count();
     let absent = 200_000..10_200_000;
     let probes = absent.len() as f64;
-    let positives = absent
-        .filter(|number| filter.contains(number.to_string()))
-        .count();
+    let positives = absent.filter(|number| filter.contains(number.to_string())).count();
     let measured = positives as f64 / probes;
     let overhead = filter.bits_per_key() / -measured.log2() - 1.0;
 
     println!("{} keys, {} missing", filter.len(), missing);
-    println!(
-        "{} bytes, {:.3} bits a key",
-        filter.size_in_bytes(),
-        filter.bits_per_key()
-    );
-    println!(
-        "false-positive rate {:.5} expected, {measured:.5} measured",
-        filter.expected_rate()
-    );
-    println!(
-        "{:.2} % more than the least that any filter of this rate takes",
-        overhead * 100.0
-    );
+    println!("{} bytes, {:.3} bits a key", filter.size_in_bytes(), filter.bits_per_key());
+    println!("false-positive rate {:.5} expected, {measured:.5} measured", filter.expected_rate());
+    println!("{:.2} % more than the least that any filter of this rate takes", overhead * 100.0);
     assert_eq!(missing, 0, "a filter never forgets a key");
     Ok(())
 }

@@ -5,62 +5,77 @@
 //! (bit `k` is the row `k` behind the present one), and whenever a block of rows is
 //! complete, those words *are* the block (paper, section 5.2).
 
+use crate::arch::{Instructions, Work};
 use crate::banding::{Banding, RightSide};
 use crate::layout::{Layout, MAX_COLUMNS};
 use crate::width::Band;
 
-/// Solves a segment whose first slot is `first_slot` of the whole layout and writes its
-/// blocks into `bytes`.
+/// The most slots of a block.
+const BLOCK: usize = 64;
+
+/// Solves a system and writes its blocks into `bytes`.
 ///
 /// `free` gives the value of a free variable from its slot; column `c` takes bit `c`.
 /// Only the columns that a block stores are computed for its rows: a query reads the
 /// columns of the block in which it starts, and no row needs more than the rows behind
 /// it, which have at least as many.
-pub(crate) fn solve<B: Band, R: RightSide>(
-    banding: &Banding<B, R>,
-    free: impl Fn(u64) -> u32,
-    layout: &Layout,
-    first_slot: u64,
-    bytes: &mut [u8],
-) {
-    let mut state = [B::ZERO; MAX_COLUMNS];
-    let mut words = [0; MAX_COLUMNS];
-    let mut row = banding.slots();
-    while row > 0 {
-        let block = layout.block_of(first_slot + row as u64 - 1);
-        let columns = layout.columns_of(block);
-        let first_row = (layout.first_slot_of(block) - first_slot) as usize;
-        while row > first_row {
-            row -= 1;
-            let slot = first_slot + row as u64;
-            solve_row(banding.row(row), || free(slot), &mut state[..columns]);
+pub(crate) struct Solve<'a, B, R, F> {
+    pub(crate) banding: &'a Banding<B, R>,
+    pub(crate) free: F,
+    pub(crate) layout: &'a Layout,
+    pub(crate) bytes: &'a mut [u8],
+}
+
+/// The rows of one block: coefficients, none if the row is empty, and what the sum over
+/// them must be, or the free variable.
+pub(crate) struct Rows<'a, B> {
+    pub(crate) coefficients: &'a [B],
+    pub(crate) values: &'a [u32],
+}
+
+/// For each column, the `w` rows last solved.
+pub(crate) type Columns<B> = [B; MAX_COLUMNS];
+
+impl<B: Band, R: RightSide, F: Fn(u64) -> u32> Work for Solve<'_, B, R, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(self, instructions: I) {
+        let Self { banding, free, layout, bytes } = self;
+        let layout = layout.of_width(B::WIDTH);
+        let mut columns = [B::ZERO; MAX_COLUMNS];
+        let mut values = [0; BLOCK];
+        let mut words = [0; MAX_COLUMNS];
+        for block in (0..layout.blocks()).rev() {
+            let begin = layout.first_slot_of(block) as usize;
+            let end = banding.slots().min(begin + B::WIDTH.block_slots() as usize);
+            let (coefficients, right_sides) = banding.rows(begin..end);
+            for (row, value) in values[..end - begin].iter_mut().enumerate() {
+                *value = match coefficients[row] == B::ZERO {
+                    true => free((begin + row) as u64),
+                    false => right_sides[row].bits(),
+                };
+            }
+            let stored = layout.columns_of(block);
+            let rows = Rows { coefficients, values: &values[..end - begin] };
+            instructions.solve_rows(rows, &mut columns, stored);
+            for (word, column) in words.iter_mut().zip(&columns[..stored]) {
+                *word = column.first_block();
+            }
+            layout.write_block(bytes, block, &words[..stored]);
         }
-        for (word, column) in words.iter_mut().zip(&state[..columns]) {
-            *word = column.first_block();
-        }
-        layout.write_block(bytes, block, &words[..columns]);
     }
 }
 
+/// Solves the rows of a block for so many columns, one bit after another: what a kernel
+/// does that has nothing better.
 #[inline(always)]
-fn solve_row<B: Band, R: RightSide>(
-    equation: Option<(B, R)>,
-    free: impl FnOnce() -> u32,
-    state: &mut [B],
-) {
-    match equation {
-        Some((coefficients, right_side)) => {
-            for (column, rows) in state.iter_mut().enumerate() {
-                let behind = rows.prepend(false);
-                let bit = (behind & coefficients).parity() ^ right_side.bit(column);
-                *rows = rows.prepend(bit);
-            }
-        }
-        None => {
-            let value = free();
-            for (column, rows) in state.iter_mut().enumerate() {
-                *rows = rows.prepend(value.bit(column));
-            }
+pub(crate) fn solve_rows<B: Band>(rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
+    for (&coefficients, &value) in rows.coefficients.iter().zip(rows.values).rev() {
+        for (column, state) in columns[..stored].iter_mut().enumerate() {
+            let behind = state.prepend(false);
+            let bit = (behind & coefficients).parity() ^ (value >> column & 1 == 1);
+            *state = state.prepend(bit);
         }
     }
 }

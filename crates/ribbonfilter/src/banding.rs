@@ -18,6 +18,8 @@
 use crate::error::{OutOfMemory, try_filled};
 use crate::width::Band;
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+use core::ops::Range;
 
 /// The right-hand side of an equation: nothing in a homogeneous system, else a
 /// fingerprint.
@@ -26,8 +28,8 @@ pub(crate) trait RightSide: Copy + Eq + Send + Sync + 'static {
     const ZERO: Self;
     /// The sum of two equations' right-hand sides.
     fn xor(self, other: Self) -> Self;
-    /// The bit that belongs to `column`.
-    fn bit(self, column: usize) -> bool;
+    /// As a row of the solution: bit `c` belongs to column `c`.
+    fn bits(self) -> u32;
 }
 
 impl RightSide for () {
@@ -35,8 +37,8 @@ impl RightSide for () {
     #[inline(always)]
     fn xor(self, (): ()) {}
     #[inline(always)]
-    fn bit(self, _: usize) -> bool {
-        false
+    fn bits(self) -> u32 {
+        0
     }
 }
 
@@ -47,8 +49,8 @@ impl RightSide for u32 {
         self ^ other
     }
     #[inline(always)]
-    fn bit(self, column: usize) -> bool {
-        self >> column & 1 == 1
+    fn bits(self) -> u32 {
+        self
     }
 }
 
@@ -66,16 +68,31 @@ pub(crate) enum Insertion {
 /// The linear system `M` of the paper.
 #[derive(Clone, Debug)]
 pub(crate) struct Banding<B, R> {
+    /// One word a row, and one more that stays empty, where idle lanes wait.
     coefficients: Vec<B>,
+    /// Without meaning where the row is empty.
     right_sides: Vec<R>,
 }
+
+/// An equation on its way into the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Equation<B, R> {
+    pub(crate) start: usize,
+    pub(crate) coefficients: B,
+    pub(crate) right_side: R,
+}
+
+/// Equations that are inserted at once.
+const LANES: usize = 4;
+/// Equations that are made ready at once: few enough for the nearest cache.
+const READY: usize = 256;
 
 impl<B: Band, R: RightSide> Banding<B, R> {
     /// The system of `slots` empty rows.
     pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            coefficients: try_filled(B::ZERO, slots)?,
-            right_sides: try_filled(R::ZERO, slots)?,
+            coefficients: try_filled(B::ZERO, slots + 1)?,
+            right_sides: try_filled(R::ZERO, slots + 1)?,
         })
     }
 
@@ -85,14 +102,14 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     }
 
     pub(crate) fn slots(&self) -> usize {
-        self.coefficients.len()
+        self.coefficients.len() - 1
     }
 
-    /// The equation of a row, `None` if it is empty.
+    /// The coefficients of some rows, none where they are empty, and their right-hand
+    /// sides, without meaning there.
     #[inline(always)]
-    pub(crate) fn row(&self, row: usize) -> Option<(B, R)> {
-        let coefficients = self.coefficients[row];
-        (coefficients != B::ZERO).then(|| (coefficients, self.right_sides[row]))
+    pub(crate) fn rows(&self, rows: Range<usize>) -> (&[B], &[R]) {
+        (&self.coefficients[rows.clone()], &self.right_sides[rows])
     }
 
     /// Algorithm 1: adds `coefficients * Z[start ..] = right_side`.
@@ -111,11 +128,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
             c = c ^ occupant;
             b = b.xor(self.right_sides[row]);
             if c == B::ZERO {
-                return if b == R::ZERO {
-                    Insertion::Redundant
-                } else {
-                    Insertion::Inconsistent
-                };
+                return if b == R::ZERO { Insertion::Redundant } else { Insertion::Inconsistent };
             }
             let gap = c.leading_gap();
             row += gap as usize;
@@ -123,19 +136,110 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         }
     }
 
+    /// Adds many equations; how many were redundant, or nothing if any was inconsistent.
+    ///
+    /// The same as inserting one by one, in some order. Each step of Algorithm 1 waits for
+    /// memory, and whether it is the last one cannot be foreseen. So [`LANES`] equations
+    /// take their steps in turn, without a branch: a step either fills the row and takes up
+    /// the next equation, or adds the row and moves on.
+    #[inline(always)]
+    pub(crate) fn insert_all(
+        &mut self,
+        mut equations: impl Iterator<Item = Equation<B, R>>,
+    ) -> Option<u64> {
+        let idle = Equation { start: self.slots(), coefficients: B::ZERO, right_side: R::ZERO };
+        let mut lanes = [idle; LANES];
+        let mut ready = [idle; READY];
+        let (mut redundant, mut consistent) = (0, true);
+        let (mut next, mut end) = (0, 0);
+        loop {
+            // What the lanes left over comes first.
+            ready.copy_within(next..end, 0);
+            end -= next;
+            next = 0;
+            for equation in equations.by_ref().take(READY - end) {
+                ready[end] = equation;
+                end += 1;
+            }
+            if end < LANES {
+                break;
+            }
+            while next + LANES <= end {
+                for lane in &mut lanes {
+                    let step = self.step(*lane);
+                    redundant += u64::from(step.redundant);
+                    consistent &= !(step.redundant & (step.right_side != R::ZERO));
+                    let done = step.filled | step.redundant;
+                    *lane = Equation {
+                        start: select_unpredictable(done, ready[next].start, step.start),
+                        coefficients: select_unpredictable(
+                            done,
+                            ready[next].coefficients,
+                            step.coefficients,
+                        ),
+                        right_side: select_unpredictable(
+                            done,
+                            ready[next].right_side,
+                            step.right_side,
+                        ),
+                    };
+                    next += usize::from(done);
+                }
+            }
+            if !consistent {
+                return None;
+            }
+        }
+        // An idle lane has nothing to insert.
+        let rest = lanes.into_iter().chain(ready[..end].iter().copied());
+        for equation in rest.filter(|equation| equation.coefficients != B::ZERO) {
+            match self.insert(equation.start, equation.coefficients, equation.right_side) {
+                Insertion::At(_) => {}
+                Insertion::Redundant => redundant += 1,
+                Insertion::Inconsistent => return None,
+            }
+        }
+        consistent.then_some(redundant)
+    }
+
+    /// One step of Algorithm 1.
+    #[inline(always)]
+    fn step(&mut self, equation: Equation<B, R>) -> Step<B, R> {
+        let Equation { start: row, coefficients, right_side } = equation;
+        let (occupant, other) = (self.coefficients[row], self.right_sides[row]);
+        let filled = occupant == B::ZERO;
+        self.coefficients[row] = select_unpredictable(filled, coefficients, occupant);
+        self.right_sides[row] = select_unpredictable(filled, right_side, other);
+        let sum = coefficients ^ occupant;
+        let gap = sum.leading_gap();
+        Step {
+            filled,
+            redundant: !filled & (sum == B::ZERO),
+            start: row + gap as usize,
+            coefficients: sum.advance(gap),
+            right_side: right_side.xor(other),
+        }
+    }
+
     /// Takes back the latest insertions, given the rows that they filled.
     ///
     /// Later rows were reduced by earlier ones, never the other way round, so this is
     /// right for any set of rows that is closed under "inserted later".
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "balanced and bumped ribbons undo buckets")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "balanced and bumped ribbons undo buckets"))]
     pub(crate) fn undo(&mut self, latest: impl IntoIterator<Item = usize>) {
         for row in latest {
             self.coefficients[row] = B::ZERO;
         }
     }
+}
+
+/// What one step made of an equation: it filled its row, or vanished, or goes on.
+struct Step<B, R> {
+    filled: bool,
+    redundant: bool,
+    start: usize,
+    coefficients: B,
+    right_side: R,
 }
 
 #[cfg(test)]

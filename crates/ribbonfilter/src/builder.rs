@@ -1,6 +1,7 @@
 //! Keys go in, a filter comes out.
 
-use crate::construct;
+use crate::arch::Kernel;
+use crate::construct::{self, Resources};
 use crate::equation::mix;
 use crate::error::{BuildError, try_reserve};
 use crate::filter::Filter;
@@ -39,6 +40,8 @@ pub struct FilterBuilder<'p> {
     settings: Settings,
     hashes: Vec<u64>,
     progress: Reporter<'p>,
+    threads: usize,
+    kernel: Option<Kernel>,
     /// The first allocation that failed, reported at the end.
     failure: Option<crate::error::OutOfMemory>,
 }
@@ -160,6 +163,26 @@ impl<'p> FilterBuilder<'p> {
         self
     }
 
+    /// Builds on so many threads: 0, the default, for all that the system offers. Without the
+    /// feature `parallel` it is always one. The bytes are the same for any number.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let build = |threads| {
+    ///     let mut builder = Filter::builder().threads(threads);
+    ///     builder.extend(0..200_000);
+    ///     builder.finish()
+    /// };
+    /// assert_eq!(build(1)?.as_bytes(), build(3)?.as_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     /// Calls back while the filter is built; the callback can stop the build.
     ///
     /// ```
@@ -184,6 +207,8 @@ impl<'p> FilterBuilder<'p> {
             settings: self.settings,
             hashes: self.hashes,
             progress: Reporter::new(callback),
+            threads: self.threads,
+            kernel: self.kernel,
             failure: self.failure,
         }
     }
@@ -241,13 +266,26 @@ impl<'p> FilterBuilder<'p> {
     where
         I: IntoIterator<Item: Key>,
     {
-        let keys = keys.into_iter();
-        let expected = keys.size_hint().0;
+        let key_seed = self.settings.key_seed;
+        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
+    }
+
+    /// Adds many keys by hashes of the caller's, as [`push_hash`](Self::push_hash) does.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend_hashes([1, 2, 3]);
+    /// assert!(builder.finish()?.contains_hash(3));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
+        let key_hashes = key_hashes.into_iter();
+        let expected = key_hashes.size_hint().0;
         if expected > self.hashes.capacity() - self.hashes.len() {
             self.grow(expected);
         }
-        for key in keys {
-            self.push(key);
+        for key_hash in key_hashes {
+            self.push_hash(key_hash);
         }
     }
 
@@ -336,8 +374,32 @@ impl<'p> FilterBuilder<'p> {
             return Err(failure.into());
         }
         let hashes = core::mem::take(&mut self.hashes);
-        let bytes = construct::build(hashes, &self.settings, &mut self.progress)?;
+        let bytes = construct::build(hashes, &self.settings, self.resources(), &mut self.progress)?;
         Ok(Filter::open(bytes).expect("what was built can be opened"))
+    }
+
+    fn resources(&self) -> Resources {
+        Resources { kernel: self.kernel.unwrap_or_else(Kernel::best), threads: self.thread_count() }
+    }
+
+    /// The threads that a build will use.
+    fn thread_count(&self) -> usize {
+        match self.threads {
+            #[cfg(feature = "parallel")]
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            #[cfg(feature = "parallel")]
+            threads => threads,
+            #[cfg(not(feature = "parallel"))]
+            _ => 1,
+        }
+    }
+
+    /// Builds with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = Some(kernel);
+        self
     }
 
     /// Builds the filter and writes its bytes; returns how many.
@@ -362,14 +424,12 @@ impl<'p> FilterBuilder<'p> {
         let filter = self.build()?;
         let (mut done, total) = (0, filter.size_in_bytes() as u64);
         for piece in filter.as_bytes().chunks(PIECE) {
-            self.progress
-                .report(crate::progress::Phase::Writing, done, total)?;
+            self.progress.report(crate::progress::Phase::Writing, done, total)?;
             writer.write_all(piece)?;
             done += piece.len() as u64;
         }
         writer.flush()?;
-        self.progress
-            .report(crate::progress::Phase::Writing, done, total)?;
+        self.progress.report(crate::progress::Phase::Writing, done, total)?;
         Ok(total)
     }
 }

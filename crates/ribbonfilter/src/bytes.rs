@@ -74,9 +74,7 @@ impl AsMut<[u8]> for OwnedBytes {
 
 impl fmt::Debug for OwnedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedBytes")
-            .field("len", &self.len)
-            .finish_non_exhaustive()
+        f.debug_struct("OwnedBytes").field("len", &self.len).finish_non_exhaustive()
     }
 }
 

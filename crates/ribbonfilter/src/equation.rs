@@ -61,25 +61,47 @@ pub(crate) const fn free_row(row: u64) -> u32 {
     (fold(row ^ WHITEN, FINGERPRINT) >> 32) as u32
 }
 
-/// The segment of a mixed hash: its top `bits` bits.
+/// The segment of a mixed hash: its top `bits` bits, of which there must be one.
 #[inline(always)]
 pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
-    // Two shifts, because one by 64 is not defined.
-    mixed >> 1 >> (63 - bits)
+    mixed >> (64 - bits)
+}
+
+/// A seed, spread over a word. The ordinal 0 is the word 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seed(u64);
+
+impl Seed {
+    #[inline(always)]
+    pub(crate) const fn new(ordinal: u8) -> Self {
+        Self((ordinal as u64).wrapping_mul(SEED_STEP))
+    }
+}
+
+/// What is left of a mixed hash below its segment.
+#[inline(always)]
+pub(crate) const fn below_segment(mixed: u64, bits: u32) -> u64 {
+    mixed << bits
 }
 
 /// What is left of a mixed hash below its segment, under a seed.
 #[inline(always)]
-pub(crate) const fn seeded(mixed: u64, segment_bits: u32, seed: u8) -> Seeded {
-    let below = mixed << segment_bits;
-    Seeded(fold(below ^ (seed as u64).wrapping_mul(SEED_STEP), SEEDED))
+pub(crate) const fn seeded(below: u64, seed: Seed) -> Seeded {
+    Seeded(fold(below ^ seed.0, SEEDED))
 }
 
 /// A key's hash below its segment and under one seed: all that its equation is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seeded(u64);
 
 impl Seeded {
+    /// Which of `1 << parts_log` parts it belongs to. Starts are monotone in the hash, so
+    /// parts are in their order.
+    #[inline(always)]
+    pub(crate) fn part(self, parts_log: u32) -> usize {
+        segment(self.0, parts_log) as usize
+    }
+
     /// The coefficients: the first is 1, the others are random.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self) -> B {
@@ -103,6 +125,8 @@ pub(crate) struct Starts {
     last: u64,
     /// How many places beyond either end are clamped to it.
     smash: u64,
+    /// The weight of all starts together: all places that a hash can fall on.
+    total_weight: u64,
 }
 
 impl Starts {
@@ -110,15 +134,7 @@ impl Starts {
     /// one start, and its coefficients must be cut to its slots.
     #[inline]
     pub(crate) fn new(slots: u64, width: Width, smash: bool) -> Self {
-        Self::with_smash(
-            slots,
-            width,
-            if smash {
-                u64::from(width.bits()) / 4
-            } else {
-                0
-            },
-        )
+        Self::with_smash(slots, width, if smash { u64::from(width.bits()) / 4 } else { 0 })
     }
 
     /// The same with any smash value.
@@ -126,11 +142,8 @@ impl Starts {
     pub(crate) fn with_smash(slots: u64, width: Width, smash: u64) -> Self {
         let last = slots.saturating_sub(u64::from(width.bits()));
         // With a single start there is nothing to make likelier.
-        Self {
-            slots,
-            last,
-            smash: if last > 0 { smash } else { 0 },
-        }
+        let smash = if last > 0 { smash } else { 0 };
+        Self { slots, last, smash, total_weight: last + 1 + 2 * smash }
     }
 
     /// How many starts there are.
@@ -141,15 +154,23 @@ impl Starts {
     /// The start of a key: monotone in its seeded hash.
     #[inline(always)]
     pub(crate) fn start(self, hash: Seeded) -> u64 {
-        fastrange(hash.0, self.total_weight())
-            .saturating_sub(self.smash)
-            .min(self.last)
+        fastrange(hash.0, self.total_weight).saturating_sub(self.smash).min(self.last)
+    }
+
+    /// The same where there is no smash.
+    #[inline(always)]
+    pub(crate) fn plain_start(self, hash: Seeded) -> u64 {
+        debug_assert_eq!(self.smash, 0);
+        fastrange(hash.0, self.total_weight)
+    }
+
+    pub(crate) fn is_smashed(self) -> bool {
+        self.smash > 0
     }
 
     /// The coefficients of a key, none of which reaches beyond the last slot.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, hash: Seeded) -> B {
-        // Only a segment shorter than the width cuts anything off.
         hash.coefficients::<B>() & B::first_bits(self.slots)
     }
 
@@ -171,7 +192,7 @@ impl Starts {
     /// The weight of all starts together.
     #[inline(always)]
     pub(crate) fn total_weight(self) -> u64 {
-        self.last + 1 + 2 * self.smash
+        self.total_weight
     }
 }
 

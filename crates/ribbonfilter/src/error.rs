@@ -108,41 +108,22 @@ impl fmt::Display for BuildError {
                 "a false-positive rate of {rate:e} is out of reach: the lowest here is {lowest:e}"
             ),
             Self::InvalidColumns { columns, most } => {
-                write!(
-                    f,
-                    "the columns must be more than 0 and at most {most}, but are {columns}"
-                )
+                write!(f, "the columns must be more than 0 and at most {most}, but are {columns}")
             }
             Self::InvalidBitsPerKey { bits_per_key } => {
-                write!(
-                    f,
-                    "the bits a key must be a positive number, but are {bits_per_key}"
-                )
+                write!(f, "the bits a key must be a positive number, but are {bits_per_key}")
             }
             Self::InvalidOverhead { overhead } => {
-                write!(
-                    f,
-                    "the overhead must lie between 0 and 100, but is {overhead}"
-                )
+                write!(f, "the overhead must lie between 0 and 100, but is {overhead}")
             }
-            Self::SizeTooSmall {
-                bytes,
-                needed,
-                keys,
-            } => write!(
-                f,
-                "{bytes} bytes are too few for {keys} keys: allow at least {needed}"
-            ),
+            Self::SizeTooSmall { bytes, needed, keys } => {
+                write!(f, "{bytes} bytes are too few for {keys} keys: allow at least {needed}")
+            }
             Self::TooManyKeys { keys, most } => write!(
                 f,
                 "{keys} keys are more than one filter can hold: split them into sets of at most {most}"
             ),
-            Self::Unsuitable {
-                variant,
-                width,
-                keys,
-                instead,
-            } => write!(
+            Self::Unsuitable { variant, width, keys, instead } => write!(
                 f,
                 "a {variant} ribbon of width {width} makes no sense for {keys} keys: use width {instead}"
             ),
@@ -151,10 +132,9 @@ impl fmt::Display for BuildError {
                 "no solvable system for {keys} keys in up to {slots} slots: the key hashes are \
                  far from random; hash the keys again under another key_seed"
             ),
-            Self::OutOfMemory { bytes } => write!(
-                f,
-                "the system refused {bytes} bytes of memory: build fewer keys at a time"
-            ),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system refused {bytes} bytes of memory: build fewer keys at a time")
+            }
             Self::Cancelled => f.write_str("the build was cancelled by its progress callback"),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(f, "the filter could not be written: {error}"),
@@ -269,10 +249,7 @@ impl fmt::Display for OpenError {
                  newer release of ribbonfilter"
             ),
             Self::WrongKind { expected, found } => {
-                write!(
-                    f,
-                    "the bytes hold a {found}, not a {expected}: open them as a {found}"
-                )
+                write!(f, "the bytes hold a {found}, not a {expected}: open them as a {found}")
             }
             Self::HeaderDamaged => {
                 f.write_str("the fixed part of the filter was altered: fetch or build it again")
@@ -337,9 +314,8 @@ impl From<OutOfMemory> for OpenError {
 
 /// Makes room for `additional` more elements, or says that there is none.
 pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    vec.try_reserve_exact(additional).map_err(|_| OutOfMemory {
-        bytes: additional.saturating_mul(size_of::<T>()),
-    })
+    vec.try_reserve_exact(additional)
+        .map_err(|_| OutOfMemory { bytes: additional.saturating_mul(size_of::<T>()) })
 }
 
 /// A vector of `len` copies of `value`, or word that there is no memory for it.

@@ -1,12 +1,10 @@
 //! The one filter type, over any bytes.
 
-use crate::arch;
+use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
-use crate::equation::{Starts, mix, seeded, segment};
 use crate::error::{BuildError, OpenError};
 use crate::format::{self, Header};
-use crate::layout::Layout;
-use crate::width::{Band, with_band};
+use crate::query::Probe;
 use crate::{FilterBuilder, Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,11 +34,9 @@ use core::fmt;
 pub struct Filter<D = OwnedBytes> {
     data: D,
     header: Header,
-    starts: Starts,
-    layout: Layout,
-    /// All bytes, and where the seeds of the segments begin.
+    probe: Probe,
+    /// The bytes that `data` had when it was opened.
     len: usize,
-    seeds: usize,
 }
 
 impl Filter {
@@ -131,15 +127,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
         let (len, header) = (bytes.len(), Header::read(bytes)?);
-        let layout = header.shape.layout();
-        Ok(Self {
-            data,
-            starts: header.shape.starts(),
-            seeds: layout.size_in_bytes() as usize,
-            layout,
-            header,
-            len,
-        })
+        let probe = Probe::new(&header, len, Kernel::best());
+        Ok(Self { data, header, probe, len })
     }
 
     /// Checks every byte against the checksums.
@@ -186,31 +175,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        let bytes = self.data.as_ref();
-        if bytes.len() != self.len {
-            return true;
-        }
-        if self.header.keys == 0 {
-            return false;
-        }
-        with_band!(self.header.shape.width, B => self.query::<B>(bytes, mix(key_hash)))
-    }
-
-    #[inline(always)]
-    fn query<B: Band>(&self, bytes: &[u8], mixed: u64) -> bool {
-        let shape = &self.header.shape;
-        let segment = segment(mixed, shape.segment_bits);
-        let seed = match shape.segment_seeds() {
-            true => bytes[self.seeds + segment as usize],
-            false => self.header.seed,
-        };
-        let hash = seeded(mixed, shape.segment_bits, seed);
-        let slot = segment * shape.segment_slots + self.starts.start(hash);
-        let row = match shape.variant {
-            Variant::Standard => u64::from(hash.fingerprint()) >> self.header.first_column,
-            Variant::Homogeneous => 0,
-        };
-        arch::parities::<B>(bytes, &self.layout, slot, self.starts.coefficients(hash)).equals(row)
+        !self.is_empty() && self.probe.contains(self.data.as_ref(), key_hash)
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -237,9 +202,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        for (key, hit) in keys.iter().zip(hits) {
-            *hit = self.contains(key);
-        }
+        let key_seed = self.header.key_seed;
+        self.contains_all(keys.iter().map(|key| key.key_hash(key_seed)), hits);
     }
 
     /// [`contains_hash`](Self::contains_hash) for many hashes.
@@ -269,9 +233,26 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
-        for (&key_hash, hit) in key_hashes.iter().zip(hits) {
-            *hit = self.contains_hash(key_hash);
+        self.contains_all(key_hashes.iter().copied(), hits);
+    }
+
+    #[inline]
+    fn contains_all(&self, key_hashes: impl ExactSizeIterator<Item = u64>, hits: &mut [bool]) {
+        let asked = key_hashes.len().min(hits.len());
+        let hits = &mut hits[..asked];
+        if self.is_empty() {
+            hits.fill(false);
+        } else {
+            self.probe.contains_all(self.data.as_ref(), key_hashes, hits);
         }
+    }
+
+    /// The same filter with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.probe = Probe::new(&self.header, self.len, kernel);
+        self
     }
 
     /// The bytes of the filter: write them anywhere, [`open`](Self::open) them again.

@@ -98,11 +98,7 @@ pub(crate) struct Header {
 impl Header {
     pub(crate) fn new(plan: &Plan, key_seed: u64, solved: &Solved) -> Self {
         let shape = plan.shape;
-        let seed = if shape.segment_seeds() {
-            None
-        } else {
-            solved.seeds.first()
-        };
+        let seed = if shape.segment_seeds() { None } else { solved.seeds.first() };
         Self {
             shape,
             keys: plan.keys(),
@@ -125,19 +121,13 @@ impl Header {
     #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
         let Some((_, fixed)) = bytes.split_last_chunk::<FIXED>() else {
-            return Err(OpenError::TooShort {
-                len: bytes.len(),
-                needed: FIXED,
-            });
+            return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
         let header = Self::decode(fixed)?;
         let expected = header.shape.data_bytes().saturating_add(FIXED as u64);
         if bytes.len() as u64 != expected {
-            return Err(OpenError::WrongLength {
-                len: bytes.len() as u64,
-                expected,
-            });
+            return Err(OpenError::WrongLength { len: bytes.len() as u64, expected });
         }
         Ok(header)
     }
@@ -146,17 +136,12 @@ impl Header {
         let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let kind = Kind::ALL[usize::from(kind)];
         if kind != Kind::Filter {
-            return Err(OpenError::WrongKind {
-                expected: Kind::Filter.name(),
-                found: kind.name(),
-            });
+            return Err(OpenError::WrongKind { expected: Kind::Filter.name(), found: kind.name() });
         }
         let columns = get(fixed, at::COLUMNS);
         let features = (columns >> 13) as u8;
         if features & !SEGMENT_SEEDS != 0 {
-            return Err(OpenError::UnsupportedFeatures {
-                features: features & !SEGMENT_SEEDS,
-            });
+            return Err(OpenError::UnsupportedFeatures { features: features & !SEGMENT_SEEDS });
         }
         let shape = Shape {
             variant: match variant {
@@ -221,11 +206,7 @@ impl Header {
     fn encode(&self) -> [u8; FIXED] {
         let mut fixed = [0; FIXED];
         let shape = &self.shape;
-        let features = if shape.segment_seeds() {
-            SEGMENT_SEEDS
-        } else {
-            0
-        };
+        let features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
         let columns = u64::from(shape.columns)
             | u64::from(self.first_column) << 7
             | u64::from(features) << 13;
@@ -254,10 +235,7 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
     }
     let found = fixed[at::VERSIONS] & 15;
     if found != FORMAT_VERSION {
-        return Err(OpenError::UnsupportedVersion {
-            found,
-            supported: FORMAT_VERSION,
-        });
+        return Err(OpenError::UnsupportedVersion { found, supported: FORMAT_VERSION });
     }
     if get(fixed, at::HEADER_CHECK) != header_check(fixed) {
         return Err(OpenError::HeaderDamaged);
@@ -267,18 +245,14 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
 
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
 pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
-    let (data, fixed) = bytes
-        .split_last_chunk_mut::<FIXED>()
-        .expect("room for the fixed part");
+    let (data, fixed) = bytes.split_last_chunk_mut::<FIXED>().expect("room for the fixed part");
     if header.shape.segment_seeds() {
         let metadata = data.len() - seeds.len();
         data[metadata..].copy_from_slice(seeds);
     }
     *fixed = header.encode();
     let check = data_check(bytes);
-    let fixed = bytes
-        .last_chunk_mut::<FIXED>()
-        .expect("room for the fixed part");
+    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
     put(fixed, at::DATA_CHECK, check);
     let check = header_check(fixed);
     put(fixed, at::HEADER_CHECK, check);
@@ -287,14 +261,8 @@ pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
 /// Whether the bytes are those that were written. Reads all of them.
 pub(crate) fn verify(bytes: &[u8]) -> Result<(), OpenError> {
     Header::read(bytes)?;
-    let stored = bytes
-        .last_chunk::<FIXED>()
-        .map(|fixed| get(fixed, at::DATA_CHECK));
-    if stored == Some(data_check(bytes)) {
-        Ok(())
-    } else {
-        Err(OpenError::DataDamaged)
-    }
+    let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
+    if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }
 }
 
 /// 32 bits over everything before the checksums.

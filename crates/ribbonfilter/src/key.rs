@@ -127,9 +127,7 @@ macro_rules! integers {
     )*};
 }
 
-integers!(
-    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
-);
+integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
 /// An integer outside 0..2^64: as an `i128` if it is one, else with a zero byte behind.
 fn large_integer(signed: Option<i128>, bits: u128, key_seed: u64) -> u64 {

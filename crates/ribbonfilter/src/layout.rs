@@ -36,16 +36,46 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn new(width: Width, slots: u64, columns: u32, boundary: u64) -> Self {
-        let block_log = width.block_slots().trailing_zeros();
-        let layout = Self {
-            slots,
-            columns,
-            boundary,
-            block_log,
-        };
+        let layout = Self { slots, columns, boundary, block_log: block_log(width) };
         debug_assert!(columns as usize <= MAX_COLUMNS);
         debug_assert!(boundary == 0 || boundary < layout.blocks());
         layout
+    }
+
+    /// The same layout, its block size known to the compiler where the width is.
+    #[inline(always)]
+    pub(crate) fn of_width(&self, width: Width) -> Self {
+        debug_assert_eq!(self.block_log, block_log(width));
+        Self { block_log: block_log(width), ..*self }
+    }
+
+    /// The same layout, known to the compiler to have as many columns everywhere.
+    #[inline(always)]
+    pub(crate) fn without_boundary(&self) -> Self {
+        debug_assert_eq!(self.boundary, 0);
+        Self { boundary: 0, ..*self }
+    }
+
+    /// Whether some blocks have a column fewer than others.
+    #[inline]
+    pub(crate) fn is_fractional(&self) -> bool {
+        self.boundary > 0
+    }
+
+    /// Whether a block has a column fewer than the longest.
+    #[inline(always)]
+    pub(crate) fn is_shorter(&self, block: u64) -> bool {
+        block < self.boundary
+    }
+
+    /// The layout of a run of slots that begins and ends with a block, as if it stood alone.
+    pub(crate) fn part(&self, first_slot: u64, slots: u64) -> Self {
+        let part = Self { slots, boundary: 0, ..*self };
+        let shorter = self.boundary.saturating_sub(self.block_of(first_slot));
+        match shorter < part.blocks() {
+            true => Self { boundary: shorter, ..part },
+            false => Self { columns: self.columns - 1, ..part },
+        }
     }
 
     /// Columns of the blocks behind the boundary: the most that any block has.
@@ -54,7 +84,6 @@ impl Layout {
         self.columns
     }
 
-    #[cfg(test)]
     pub(crate) fn slots(&self) -> u64 {
         self.slots
     }
@@ -93,7 +122,7 @@ impl Layout {
 
     #[inline(always)]
     pub(crate) fn columns_of(&self, block: u64) -> usize {
-        self.columns as usize - usize::from(block < self.boundary)
+        self.columns as usize - usize::from(self.is_shorter(block))
     }
 
     /// Bytes in one word of a whole block.
@@ -160,6 +189,12 @@ impl Layout {
     }
 }
 
+/// A block of a width has so many slots, as a power of two.
+#[inline(always)]
+const fn block_log(width: Width) -> u32 {
+    width.block_slots().trailing_zeros()
+}
+
 /// Sets bits from `bit` on.
 fn or_bits(bytes: &mut [u8], bit: usize, field: u64) {
     let shifted = (u128::from(field) << (bit % 8)).to_le_bytes();
@@ -208,10 +243,7 @@ mod tests {
                 let mut words = [0; MAX_COLUMNS];
                 words[column] = 1 << layout.shift_of(slot);
                 layout.write_block(&mut bytes, block, &words[..layout.columns_of(block)]);
-                assert_eq!(
-                    layout.row(&bytes, slot, layout.columns_of(block)),
-                    1 << column
-                );
+                assert_eq!(layout.row(&bytes, slot, layout.columns_of(block)), 1 << column);
                 let set = (0..size * 8).find(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1);
                 assert!(!core::mem::replace(&mut seen[set.expect("stored")], true));
                 assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);

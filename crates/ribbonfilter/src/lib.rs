@@ -101,6 +101,7 @@ pub mod key;
 mod layout;
 mod plan;
 mod progress;
+mod query;
 mod rate;
 mod shape;
 #[doc(hidden)]
@@ -108,6 +109,8 @@ pub mod simulate;
 mod variant;
 mod width;
 
+#[doc(hidden)]
+pub use arch::Kernel;
 pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
 pub use error::{BuildError, OpenError};

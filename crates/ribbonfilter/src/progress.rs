@@ -54,11 +54,7 @@ impl Progress {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn share(&self) -> f64 {
-        if self.total == 0 {
-            1.0
-        } else {
-            self.done as f64 / self.total as f64
-        }
+        if self.total == 0 { 1.0 } else { self.done as f64 / self.total as f64 }
     }
 }
 

@@ -40,18 +40,11 @@ impl Rate {
 
     /// The rate of two halves together, each as likely as its total says.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            positives: self.positives + other.positives,
-            total: self.total + other.total,
-        }
+        Self { positives: self.positives + other.positives, total: self.total + other.total }
     }
 
     pub(crate) fn value(self) -> f64 {
-        if self.total == 0 {
-            0.0
-        } else {
-            self.positives as f64 / self.total as f64
-        }
+        if self.total == 0 { 0.0 } else { self.positives as f64 / self.total as f64 }
     }
 }
 
@@ -133,14 +126,7 @@ fn deficient_run(
         if rank == columns {
             return start;
         }
-        tell(
-            start,
-            if basis.spans_after(row(start), start) {
-                1 << (64 - rank)
-            } else {
-                0
-            },
-        );
+        tell(start, if basis.spans_after(row(start), start) { 1 << (64 - rank) } else { 0 });
         start += 1;
         if start == end {
             return end;
@@ -160,10 +146,7 @@ struct SlidingBasis {
 
 impl Default for SlidingBasis {
     fn default() -> Self {
-        Self {
-            vectors: [0; 64],
-            needs: [0; 64],
-        }
+        Self { vectors: [0; 64], needs: [0; 64] }
     }
 }
 
@@ -186,8 +169,7 @@ impl SlidingBasis {
 
     fn rank_after(&self, position: u64) -> usize {
         let held = self.vectors.iter().zip(&self.needs);
-        held.filter(|&(&vector, &needs)| vector != 0 && needs > position)
-            .count()
+        held.filter(|&(&vector, &needs)| vector != 0 && needs > position).count()
     }
 
     fn spans_after(&self, mut row: u64, position: u64) -> bool {

@@ -53,18 +53,12 @@ impl Shape {
     /// Bytes between the solution and the fixed part.
     #[inline]
     pub(crate) fn metadata_bytes(&self) -> u64 {
-        if self.segment_seeds() {
-            self.segments()
-        } else {
-            0
-        }
+        if self.segment_seeds() { self.segments() } else { 0 }
     }
 
     /// Solution and metadata.
     pub(crate) fn data_bytes(&self) -> u64 {
-        self.layout()
-            .size_in_bytes()
-            .saturating_add(self.metadata_bytes())
+        self.layout().size_in_bytes().saturating_add(self.metadata_bytes())
     }
 
     /// The mean number of columns.

@@ -2,10 +2,10 @@
 //!
 //! Not part of the public interface: for the project's own tools.
 
-use crate::back_substitution;
+use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
-use crate::construct::Screen;
-use crate::equation::{free_row, mix, seeded};
+use crate::construct::Workspace;
+use crate::equation::{Seed, free_row, mix, seeded};
 use crate::layout::READ_AHEAD;
 use crate::shape::Shape;
 use crate::variant::homogeneous_rate;
@@ -31,7 +31,7 @@ pub fn keys_until_failure(
         let starts = crate::equation::Starts::with_smash(slots, B::WIDTH, smash);
         let mut banding = Banding::<B, ()>::new(slots as usize).expect("memory");
         let dependent = keys.position(|key_hash| {
-            let hash = seeded(mix(key_hash), 0, 0);
+            let hash = seeded(mix(key_hash), Seed::new(0));
             let start = starts.start(hash) as usize;
             banding.insert(start, starts.coefficients(hash), ()) == Insertion::Redundant
         });
@@ -60,23 +60,14 @@ pub fn homogeneous_instance(
     key_hashes: impl Iterator<Item = u64>,
 ) -> Instance {
     fn run<B: Band>(shape: &Shape, keys: &[u64]) -> Instance {
-        let starts = shape.starts();
-        let longest_queue = Screen::new(shape).expect("memory").longest_queue(keys, 0);
-        let mut banding = Banding::<B, ()>::new(shape.segment_slots as usize).expect("memory");
-        let insertions = keys.iter().map(|&key| {
-            let hash = seeded(key, 0, 0);
-            banding.insert(starts.start(hash) as usize, starts.coefficients(hash), ())
-        });
-        let redundant = insertions.filter(|&i| i == Insertion::Redundant).count() as u64;
+        let mut workspace = Workspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
+        let longest_queue = workspace.longest_queue(keys, 0);
+        let redundant = workspace.band(keys, 0).expect("memory").unwrap_or(0);
         let layout = shape.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
-        back_substitution::solve(&banding, free_row, &layout, 0, &mut bytes);
-        let rate = homogeneous_rate(shape, &layout, &bytes, 0).value();
-        Instance {
-            ratio: rate / shape.nominal_rate().value(),
-            longest_queue,
-            redundant,
-        }
+        workspace.solve(free_row, &layout, &mut bytes);
+        let rate = homogeneous_rate(shape, &layout, &bytes).value();
+        Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
     }
     let shape = Shape {
         variant: Variant::Homogeneous,

@@ -79,11 +79,14 @@ pub(crate) trait Band:
 
     /// The first `w` of 128 bits.
     fn from_words(low: u64, high: u64) -> Self;
+    /// Its bits in two words, the later ones zero where there are fewer.
+    fn to_words(self) -> [u64; 2];
     /// The first `count` bits set, all of them if `count >= w`.
     fn first_bits(count: u64) -> Self;
     /// The number of zeros before the first set bit.
     fn leading_gap(self) -> u32;
-    /// Drops the first `count < w` bits: the equation as seen from a later slot.
+    /// Drops the first `count` bits: the equation as seen from a later slot. Of no bits at all
+    /// nothing is left whatever the count.
     fn advance(self, count: u32) -> Self;
     /// Puts `bit` before all others: the view from the slot before.
     fn prepend(self, bit: bool) -> Self;
@@ -109,6 +112,12 @@ macro_rules! bands {
             }
 
             #[inline(always)]
+            fn to_words(self) -> [u64; 2] {
+                let bits = u128::from(self);
+                [bits as u64, (bits >> 64) as u64]
+            }
+
+            #[inline(always)]
             fn first_bits(count: u64) -> Self {
                 if count < u64::from(Self::BITS) { (1 << count) - 1 } else { Self::MAX }
             }
@@ -120,7 +129,7 @@ macro_rules! bands {
 
             #[inline(always)]
             fn advance(self, count: u32) -> Self {
-                self >> count
+                self.wrapping_shr(count)
             }
 
             #[inline(always)]
@@ -202,10 +211,7 @@ mod tests {
             for slot in 0..width {
                 let expected = bits.advance(slot).first_block() & 1;
                 let place = slot + shift;
-                assert_eq!(
-                    parts[(place / block) as usize] >> (place % block) & 1,
-                    expected
-                );
+                assert_eq!(parts[(place / block) as usize] >> (place % block) & 1, expected);
             }
             let total: u32 = parts[..B::PARTS].iter().map(|part| part.count_ones()).sum();
             assert_eq!(total & 1 == 1, bits.parity());

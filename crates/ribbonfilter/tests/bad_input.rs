@@ -8,15 +8,7 @@ use support::{Keys, build, builder, kinds, random};
 
 #[test]
 fn rates_outside_zero_to_one() {
-    for rate in [
-        0.0,
-        1.0,
-        -0.1,
-        1.5,
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-    ] {
+    for rate in [0.0, 1.0, -0.1, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = Filter::build(["ada"], rate).expect_err("a bad rate");
         assert!(matches!(error, BuildError::InvalidRate { .. }), "{error}");
         assert!(error.to_string().contains("between 0 and 1"), "{error}");
@@ -27,61 +19,32 @@ fn rates_outside_zero_to_one() {
 fn rates_below_the_fingerprint() {
     let error = Filter::build(["ada"], 1e-12).expect_err("too low a rate");
     assert!(matches!(error, BuildError::RateTooLow { .. }), "{error}");
-    assert!(
-        error.to_string().contains("the lowest here is 2.3"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("the lowest here is 2.3"), "{error}");
 }
 
 #[test]
 fn columns_out_of_range() {
     for columns in [0.0, -1.0, 32.1, 65.0, f64::NAN, f64::INFINITY] {
-        let error = Filter::builder()
-            .columns(columns)
-            .plan_for(10)
-            .expect_err("bad columns");
-        assert!(
-            matches!(error, BuildError::InvalidColumns { most: 32, .. }),
-            "{error}"
-        );
+        let error = Filter::builder().columns(columns).plan_for(10).expect_err("bad columns");
+        assert!(matches!(error, BuildError::InvalidColumns { most: 32, .. }), "{error}");
     }
     let narrow = builder(Variant::Homogeneous, Width::W16, 9.0).plan_for(10);
     let error = narrow.expect_err("more columns than a window can span");
-    assert!(
-        matches!(error, BuildError::InvalidColumns { most: 8, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, BuildError::InvalidColumns { most: 8, .. }), "{error}");
 }
 
 #[test]
 fn sizes_too_small_for_the_keys() {
     for bytes in [0, 39, 40, 100, 164] {
-        let error = Filter::builder()
-            .total_bytes(bytes)
-            .plan_for(1000)
-            .expect_err("no room");
-        let BuildError::SizeTooSmall { needed, .. } = error else {
-            panic!("{error}")
-        };
-        let plan = Filter::builder()
-            .total_bytes(needed)
-            .plan_for(1000)
-            .expect("room enough");
+        let error = Filter::builder().total_bytes(bytes).plan_for(1000).expect_err("no room");
+        let BuildError::SizeTooSmall { needed, .. } = error else { panic!("{error}") };
+        let plan = Filter::builder().total_bytes(needed).plan_for(1000).expect("room enough");
         assert_eq!(plan.size_in_bytes(), needed);
-        assert!(
-            error.to_string().contains(&format!("at least {needed}")),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&format!("at least {needed}")), "{error}");
     }
     for bits in [0.0, -3.0, f64::NAN, f64::INFINITY] {
-        let error = Filter::builder()
-            .bits_per_key(bits)
-            .plan_for(1000)
-            .expect_err("no size");
-        assert!(
-            matches!(error, BuildError::InvalidBitsPerKey { .. }),
-            "{error}"
-        );
+        let error = Filter::builder().bits_per_key(bits).plan_for(1000).expect_err("no size");
+        assert!(matches!(error, BuildError::InvalidBitsPerKey { .. }), "{error}");
     }
     assert!(Filter::builder().bits_per_key(0.5).plan_for(1000).is_err());
     assert!(Filter::builder().total_bytes(39).plan_for(0).is_err());
@@ -90,14 +53,8 @@ fn sizes_too_small_for_the_keys() {
 #[test]
 fn overheads_out_of_range() {
     for overhead in [-0.1, 101.0, f64::NAN, f64::INFINITY] {
-        let error = Filter::builder()
-            .overhead(overhead)
-            .plan_for(10)
-            .expect_err("bad overhead");
-        assert!(
-            matches!(error, BuildError::InvalidOverhead { .. }),
-            "{error}"
-        );
+        let error = Filter::builder().overhead(overhead).plan_for(10).expect_err("bad overhead");
+        assert!(matches!(error, BuildError::InvalidOverhead { .. }), "{error}");
     }
 }
 
@@ -108,9 +65,7 @@ fn more_keys_than_the_format_counts() {
         assert!(matches!(error, BuildError::TooManyKeys { .. }), "{error}");
     }
     for (variant, width) in kinds(1 << 40) {
-        let plan = builder(variant, width, 8.0)
-            .plan_for(1 << 40)
-            .expect("2^40 keys fit");
+        let plan = builder(variant, width, 8.0).plan_for(1 << 40).expect("2^40 keys fit");
         assert!(plan.size_in_bytes() > 1 << 40);
     }
 }
@@ -118,13 +73,8 @@ fn more_keys_than_the_format_counts() {
 #[test]
 fn a_width_that_makes_no_sense_names_one_that_does() {
     let target = || Filter::builder().variant(Variant::Standard);
-    let error = target()
-        .width(Width::W16)
-        .plan_for(1_000_000)
-        .expect_err("too narrow");
-    let BuildError::Unsuitable { instead, .. } = error else {
-        panic!("{error}")
-    };
+    let error = target().width(Width::W16).plan_for(1_000_000).expect_err("too narrow");
+    let BuildError::Unsuitable { instead, .. } = error else { panic!("{error}") };
     assert!(target().width(instead).plan_for(1_000_000).is_ok());
 }
 
@@ -135,11 +85,7 @@ fn cancelling_at_every_step() {
         let mut builder = builder(Variant::Standard, Width::W32, 8.0).progress(|progress| {
             assert!((0.0..=1.0).contains(&progress.share()));
             calls += 1;
-            if calls > stop_at {
-                Control::Cancel
-            } else {
-                Control::Continue
-            }
+            if calls > stop_at { Control::Cancel } else { Control::Continue }
         });
         builder.extend(0..40_000);
         let result = builder.finish();
@@ -166,14 +112,8 @@ fn progress_reaches_its_end_in_every_phase() {
         last.iter().map(|&(phase, ..)| phase).collect::<Vec<_>>(),
         [Phase::Partitioning, Phase::Solving, Phase::Writing]
     );
-    assert!(
-        last.iter().all(|&(_, done, total)| done == total),
-        "{last:?}"
-    );
-    Filter::open(bytes)
-        .expect("written whole")
-        .verify()
-        .expect("written right");
+    assert!(last.iter().all(|&(_, done, total)| done == total), "{last:?}");
+    Filter::open(bytes).expect("written whole").verify().expect("written right");
 }
 
 #[test]
@@ -209,10 +149,7 @@ fn victims() -> Vec<Filter> {
         .collect();
     victims.push(build(Filter::builder(), []));
     victims.push(build(Filter::builder(), hashes(1)));
-    victims.push(build(
-        builder(Variant::Standard, Width::W32, 1.0),
-        hashes(8200),
-    ));
+    victims.push(build(builder(Variant::Standard, Width::W32, 1.0), hashes(8200)));
     victims
 }
 
@@ -221,24 +158,15 @@ fn truncated_and_extended_bytes() {
     for filter in victims() {
         let bytes = filter.as_bytes();
         for len in 0..bytes.len() {
-            assert!(
-                Filter::open(&bytes[..len]).is_err(),
-                "cut at {len}: {filter:?}"
-            );
+            assert!(Filter::open(&bytes[..len]).is_err(), "cut at {len}: {filter:?}");
             if len > 0 {
                 assert!(refused(&bytes[len..]), "front cut at {len}: {filter:?}");
             }
         }
         for extra in 1..100 {
             let longer = [bytes, &vec![0; extra]].concat();
-            assert!(
-                Filter::open(longer).is_err(),
-                "{extra} bytes more: {filter:?}"
-            );
-            assert!(
-                refused(&[&vec![0; extra], bytes].concat()),
-                "{extra} before: {filter:?}"
-            );
+            assert!(Filter::open(longer).is_err(), "{extra} bytes more: {filter:?}");
+            assert!(refused(&[&vec![0; extra], bytes].concat()), "{extra} before: {filter:?}");
         }
     }
 }
@@ -271,23 +199,11 @@ fn refused(bytes: &[u8]) -> bool {
 
 #[test]
 fn another_version() {
-    let mut bytes = Filter::build(["ada"], 0.01)
-        .expect("one key")
-        .as_bytes()
-        .to_vec();
+    let mut bytes = Filter::build(["ada"], 0.01).expect("one key").as_bytes().to_vec();
     let versions = bytes.len() - 9;
     bytes[versions] = bytes[versions] & 0xf0 | 9;
     let error = Filter::open(bytes).expect_err("an unknown version");
-    assert!(
-        matches!(
-            error,
-            OpenError::UnsupportedVersion {
-                found: 9,
-                supported: 1
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, OpenError::UnsupportedVersion { found: 9, supported: 1 }), "{error}");
     assert!(error.to_string().contains("newer release"), "{error}");
 }
 
@@ -308,25 +224,15 @@ struct Shifty<'a> {
 
 impl AsRef<[u8]> for Shifty<'_> {
     fn as_ref(&self) -> &[u8] {
-        if self.shorter.get() {
-            &self.bytes[..1]
-        } else {
-            self.bytes
-        }
+        if self.shorter.get() { &self.bytes[..1] } else { self.bytes }
     }
 }
 
 #[test]
 fn a_buffer_that_changes_its_length_never_loses_a_key() {
-    let original = build(
-        Filter::builder(),
-        (0..1000).map(|index| Keys::Random.hash(index)),
-    );
+    let original = build(Filter::builder(), (0..1000).map(|index| Keys::Random.hash(index)));
     let shorter = Cell::new(false);
-    let shifty = Shifty {
-        bytes: original.as_bytes(),
-        shorter: &shorter,
-    };
+    let shifty = Shifty { bytes: original.as_bytes(), shorter: &shorter };
     let filter = Filter::open(shifty).expect("whole at first");
     filter.verify().expect("whole at first");
     assert!(!(0..100).all(|probe| filter.contains_hash(random(5, probe))));

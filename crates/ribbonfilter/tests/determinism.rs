@@ -85,10 +85,7 @@ fn assert_prefix(smaller: &Filter, larger: &Filter) {
     assert_eq!(slots, self::slots(larger));
     for column in 0..smaller.columns() as u64 {
         for slot in 0..slots {
-            assert_eq!(
-                bit(smaller, slots, slot, column),
-                bit(larger, slots, slot, column)
-            );
+            assert_eq!(bit(smaller, slots, slot, column), bit(larger, slots, slot, column));
         }
     }
     for probe in 0..10_000 {
@@ -102,11 +99,7 @@ fn slots(filter: &Filter) -> u64 {
     let columns = filter.columns() as u32;
     let builder = builder(filter.variant(), filter.width(), columns.into());
     let plan = builder.plan_for(filter.len()).expect("it was built");
-    assert_eq!(
-        plan.size_in_bytes(),
-        filter.size_in_bytes() as u64,
-        "no growth was needed"
-    );
+    assert_eq!(plan.size_in_bytes(), filter.size_in_bytes() as u64, "no growth was needed");
     plan.slots()
 }
 
@@ -115,11 +108,7 @@ fn bit(filter: &Filter, slots: u64, slot: u64, column: u64) -> bool {
     let columns = filter.columns() as u64;
     let block_slots = u64::from(filter.width().bits().min(64));
     let block = slot / block_slots;
-    let stride = if (block + 1) * block_slots <= slots {
-        block_slots
-    } else {
-        slots % block_slots
-    };
+    let stride = if (block + 1) * block_slots <= slots { block_slots } else { slots % block_slots };
     let bit = block * block_slots * columns + column * stride + slot % block_slots;
     filter.as_bytes()[(bit / 8) as usize] >> (bit % 8) & 1 == 1
 }

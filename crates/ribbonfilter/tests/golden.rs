@@ -67,28 +67,15 @@ fn golden_files_answer_for_ever() {
         let filter = Filter::open_file(&path).expect(golden.name);
         filter.verify().expect(golden.name);
         assert_eq!(filter.len(), golden.keys, "{}", golden.name);
-        assert_eq!(
-            (filter.variant(), filter.width()),
-            (golden.variant, golden.width)
-        );
+        assert_eq!((filter.variant(), filter.width()), (golden.variant, golden.width));
         for index in 0..golden.keys {
-            assert!(
-                filter.contains(key(index)),
-                "{} lost key {index}",
-                golden.name
-            );
+            assert!(filter.contains(key(index)), "{} lost key {index}", golden.name);
         }
         let probes = 20_000;
-        let found = (0..probes)
-            .filter(|&probe| filter.contains(key(1 << 40 | probe)))
-            .count();
+        let found = (0..probes).filter(|&probe| filter.contains(key(1 << 40 | probe))).count();
         let expected = filter.expected_rate() * probes as f64;
         let noise = 6.0 * expected.sqrt() + 3.0;
-        assert!(
-            (found as f64 - expected).abs() < noise,
-            "{}: {found}, {expected}",
-            golden.name
-        );
+        assert!((found as f64 - expected).abs() < noise, "{}: {found}, {expected}", golden.name);
     }
 }
 
@@ -96,10 +83,6 @@ fn golden_files_answer_for_ever() {
 fn the_same_keys_give_the_golden_bytes() {
     for golden in &GOLDEN {
         let bytes = std::fs::read(path(golden.name)).expect(golden.name);
-        assert!(
-            bytes == built(golden).as_bytes(),
-            "{} came out differently",
-            golden.name
-        );
+        assert!(bytes == built(golden).as_bytes(), "{} came out differently", golden.name);
     }
 }

@@ -18,25 +18,15 @@ fn the_measured_rate_is_the_expected_one() {
     let precision = scale(0.02, 0.007, 0.004);
     let tolerance = scale(0.09, 0.03, 0.03);
     for (variant, width) in kinds(keys) {
-        for columns in scale(
-            vec![3.0, 7.0],
-            vec![3.0, 7.0, 8.0, 11.0],
-            vec![3.0, 7.0, 8.0, 11.0],
-        ) {
+        for columns in scale(vec![3.0, 7.0], vec![3.0, 7.0, 8.0, 11.0], vec![3.0, 7.0, 8.0, 11.0]) {
             let Ok(plan) = builder(variant, width, columns).plan_for(keys) else {
                 continue; // more columns than a narrow homogeneous ribbon supports
             };
             let filter = random_keys(builder(variant, width, columns), keys);
             let measured = measured_rate(&filter, precision);
             let ratio = measured / filter.expected_rate();
-            assert!(
-                (ratio - 1.0).abs() < tolerance,
-                "{measured} measured: {filter:?}"
-            );
-            assert!(
-                filter.expected_rate() <= plan.expected_rate() * 1.000_01,
-                "{filter:?}"
-            );
+            assert!((ratio - 1.0).abs() < tolerance, "{measured} measured: {filter:?}");
+            assert!(filter.expected_rate() <= plan.expected_rate() * 1.000_01, "{filter:?}");
         }
     }
 }
@@ -51,11 +41,7 @@ fn fractional_columns_are_worth_their_bits() {
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
-        let least = if variant == Variant::Standard {
-            7.6
-        } else {
-            7.55
-        };
+        let least = if variant == Variant::Standard { 7.6 } else { 7.55 };
         assert!(bits >= least, "{bits} bits: {filter:?}");
         assert!((filter.columns() - 7.7).abs() < 1e-3);
     }
@@ -77,10 +63,7 @@ fn overheads_at_a_million_keys() {
         let filter = random_keys(builder(variant, width, columns), keys);
         let rate = measured_rate(&filter, scale(0.02, 0.004, 0.002));
         let overhead = overhead(&filter, rate);
-        assert!(
-            overhead <= most,
-            "{overhead} at a rate of {rate}: {filter:?}"
-        );
+        assert!(overhead <= most, "{overhead} at a rate of {rate}: {filter:?}");
     }
 }
 
@@ -88,17 +71,12 @@ fn overheads_at_a_million_keys() {
 fn standard_overhead_does_not_grow_with_the_keys() {
     for (width, most) in [(Width::W64, 0.085), (Width::W128, 0.03)] {
         for keys in [100_000_000, 10_000_000_000] {
-            let plan = builder(Variant::Standard, width, 7.0)
-                .plan_for(keys)
-                .expect("a plan");
+            let plan = builder(Variant::Standard, width, 7.0).plan_for(keys).expect("a plan");
             assert!(plan.bits_per_key() / 7.0 - 1.0 < most, "{plan:?}");
         }
         let keys = scale(200_000, 2_000_000, 10_000_000);
         let filter = random_keys(builder(Variant::Standard, width, 7.0), keys);
-        assert!(
-            overhead(&filter, filter.expected_rate()) < most,
-            "{filter:?}"
-        );
+        assert!(overhead(&filter, filter.expected_rate()) < most, "{filter:?}");
     }
 }
 
@@ -115,18 +93,12 @@ fn targets_are_met() {
             }
             let bytes = keys + 100;
             let filter = random_keys(
-                Filter::builder()
-                    .variant(variant)
-                    .width(width)
-                    .total_bytes(bytes),
+                Filter::builder().variant(variant).width(width).total_bytes(bytes),
                 keys,
             );
             assert!(filter.size_in_bytes() as u64 <= bytes, "{filter:?}");
             // One block of one column is the grain; a set of one block has no finer one.
-            assert!(
-                filter.size_in_bytes() as u64 + keys.min(100) + 8 > bytes,
-                "{filter:?}"
-            );
+            assert!(filter.size_in_bytes() as u64 + keys.min(100) + 8 > bytes, "{filter:?}");
         }
     }
 }

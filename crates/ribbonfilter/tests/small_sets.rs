@@ -35,17 +35,12 @@ fn bytes_of_small_sets_with_default_settings() {
 
 #[test]
 fn bytes_of_thousands_of_keys() {
-    for (keys, width, most) in [
-        (4_000, Width::W64, 0.010),
-        (10_000, Width::W64, 0.018),
-        (10_000, Width::W128, 0.003),
-    ] {
+    for (keys, width, most) in
+        [(4_000, Width::W64, 0.010), (10_000, Width::W64, 0.018), (10_000, Width::W128, 0.003)]
+    {
         let mean = mean_data_bytes(|| builder(Variant::Standard, width, 8.0), keys);
         let over = mean / keys as f64 - 1.0;
-        assert!(
-            over <= most,
-            "{keys} keys of width {width} take {over} more"
-        );
+        assert!(over <= most, "{keys} keys of width {width} take {over} more");
     }
 }
 
@@ -82,10 +77,7 @@ fn every_homogeneous_filter_keeps_its_plan() {
             let rate = false_positives(&filter, probes) as f64 / probes as f64;
             // Five standard deviations of the measurement are its own.
             let noise = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
-            assert!(
-                rate <= plan.expected_rate() * 1.06 + noise,
-                "{rate} measured: {filter:?}"
-            );
+            assert!(rate <= plan.expected_rate() * 1.06 + noise, "{rate} measured: {filter:?}");
             let besides_the_fixed_part = FIXED as f64 / filter.size_in_bytes() as f64;
             let over = overhead(&filter, filter.expected_rate()) - besides_the_fixed_part;
             assert!(over <= most, "{over}: {filter:?}");

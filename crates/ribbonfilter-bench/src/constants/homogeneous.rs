@@ -27,9 +27,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) {
-    let width = Width::ALL
-        .into_iter()
-        .find(|width| width.bits() == arguments.width);
+    let width = Width::ALL.into_iter().find(|width| width.bits() == arguments.width);
     let width = width.expect("a width of 16, 32, 64 or 128");
     let (keys, r) = (arguments.keys, f64::from(arguments.columns));
     println!("n = {keys}, w = {width}, r = {r}; ratio of exact to nominal rate over the seeds");
@@ -39,15 +37,9 @@ pub fn run(arguments: &Arguments) {
             let keys = random.take(keys as usize);
             homogeneous_instance(width, slots, !arguments.no_smash, arguments.columns, keys)
         });
-        print!(
-            "eps {epsilon:5.2} %: {}",
-            summary(&instances, keys, slots as f64, r)
-        );
+        print!("eps {epsilon:5.2} %: {}", summary(&instances, keys, slots as f64, r));
         for margin in [0, 4, 6, 8, 10, 12, 14, 16, 18] {
-            print!(
-                "  q<=w-{margin}: {}",
-                screened(&instances, width.bits() - margin)
-            );
+            print!("  q<=w-{margin}: {}", screened(&instances, width.bits() - margin));
         }
         println!();
     }
@@ -72,15 +64,9 @@ fn summary(instances: &[Instance], keys: f64, slots: f64, r: f64) -> String {
 
 /// How many pass a screen, and the share of those whose rate is within 2 and 5 %.
 fn screened(instances: &[Instance], limit: u32) -> String {
-    let passed: Vec<_> = instances
-        .iter()
-        .filter(|i| i.longest_queue <= limit)
-        .collect();
+    let passed: Vec<_> = instances.iter().filter(|i| i.longest_queue <= limit).collect();
     let good = |ratio: f64| {
-        let good = passed
-            .iter()
-            .filter(|instance| instance.ratio <= ratio)
-            .count();
+        let good = passed.iter().filter(|instance| instance.ratio <= ratio).count();
         good as f64 / passed.len().max(1) as f64
     };
     let share = passed.len() as f64 / instances.len() as f64;

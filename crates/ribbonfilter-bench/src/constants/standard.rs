@@ -34,9 +34,7 @@ fn print_line(width: Width, slots_log: u32, keys: f64) {
     let slots = 1u64 << slots_log;
     let count = ((keys / slots as f64) as u64).clamp(100, 100_000);
     let smash = u64::from(width.bits()) / 4;
-    let mut taken = trials(count, |random| {
-        keys_until_failure(width, slots, smash, random)
-    });
+    let mut taken = trials(count, |random| keys_until_failure(width, slots, smash, random));
     taken.sort_unstable();
     print!("{width:>4}  2^{slots_log:<2} {count:>7}");
     for chance in CHANCES {

@@ -1,9 +1,383 @@
-//! Query kernels. One surface: the answers of all columns at once.
+//! Kernels: the code that knows the CPU, behind one surface.
 //!
-//! A kernel takes the bytes, where they lie ([`Layout`](crate::layout::Layout)), a slot
-//! and the coefficients, and gives the parity of each column as one bit. It knows
-//! nothing of keys or variants.
+//! A kernel computes the parities of a group of columns at one place of the solution, and
+//! fetches memory ahead. [`Instructions`] is that surface; each module below implements it
+//! for one instruction set, and [`portable`] for every target. The types that implement it
+//! are *tokens*: one exists only where the CPU has the instructions, so using it is safe.
+//!
+//! [`Kernel`] is the run-time choice among them, a value that filters carry and tests
+//! choose. [`Kernel::run`] enters the compiled world of an instruction set once and runs a
+//! whole piece of [`Work`] there, so that everything below is inlined and nothing is
+//! dispatched twice. The portable kernel stays fast when the whole program is compiled for
+//! a newer CPU.
+//!
+//! This module knows nothing of keys or variants.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 mod portable;
 
-pub(crate) use portable::parities;
+use crate::Width;
+use crate::back_substitution::{self, Columns, Rows};
+use crate::layout::{Layout, load_bits};
+use crate::width::{Band, with_band};
+use core::fmt;
+
+/// Bytes beyond the words asked for that a kernel may read. The fixed part of a file is
+/// longer, so every whole block of a filter can be read by every kernel.
+const OVER_READ: usize = 32;
+
+/// Columns that one step computes at most: a group is the rest of them, up to this.
+const GROUP: usize = 8;
+
+/// The words of a group of columns: where they begin in each of the blocks that an equation
+/// touches, and the coefficients over each of those.
+#[derive(Clone, Copy)]
+pub(crate) struct Group<'a> {
+    bytes: &'a [u8],
+    /// Invariant: from each part's offset on there are as many words as `columns` has bits
+    /// set, and [`OVER_READ`] bytes more, in `bytes`. [`Readable::matches`] makes no other
+    /// groups.
+    offsets: [usize; 3],
+    masks: [u64; 3],
+    /// One bit for each column of the group, from the lowest on.
+    columns: u8,
+}
+
+impl Group<'_> {
+    #[inline(always)]
+    fn differs<I: Instructions, B: Band>(self, instructions: I, row: u64) -> bool {
+        (instructions.parities::<B>(self) ^ row) as u8 & self.columns != 0
+    }
+}
+
+/// An instruction set.
+pub(crate) trait Instructions: Copy {
+    /// The parities of a group's columns, one bit each; other bits are arbitrary.
+    fn parities<B: Band>(self, group: Group<'_>) -> u64;
+
+    /// Solves the rows of a block, last to first, for so many columns.
+    #[inline(always)]
+    fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
+        back_substitution::solve_rows(rows, columns, stored);
+    }
+
+    /// Asks for the cache line that holds a byte; does nothing beyond the slice.
+    fn prefetch(self, bytes: &[u8], offset: usize);
+}
+
+/// Something to be done with an instruction set, compiled anew for each.
+pub(crate) trait Work {
+    type Output;
+    /// Must be `#[inline(always)]`, and so must everything in it that is to profit.
+    fn run<I: Instructions>(self, instructions: I) -> Self::Output;
+}
+
+/// A query that can be compiled for an instruction set, a width and a [`Path`].
+pub(crate) trait Query {
+    /// Must be `#[inline(always)]`, as in [`Work`].
+    fn contains<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        bytes: &[u8],
+        mixed: u64,
+    ) -> bool;
+}
+
+/// What the compiler may know about a filter besides its width: each constant takes some
+/// instructions out of every query.
+pub(crate) trait Path {
+    /// Some blocks have a column fewer than others.
+    const FRACTIONAL: bool;
+    /// Every row is expected to be zero, no start is smashed, one seed serves all.
+    const PLAIN: bool;
+}
+
+/// Runs a piece of generic code with the [`Path`] type of two run-time facts.
+macro_rules! with_path {
+    ($fractional:expr, $plain:expr, $path:ident => $body:expr) => {
+        match ($fractional, $plain) {
+            (false, false) => {
+                type $path = $crate::arch::Knows<false, false>;
+                $body
+            }
+            (false, true) => {
+                type $path = $crate::arch::Knows<false, true>;
+                $body
+            }
+            (true, false) => {
+                type $path = $crate::arch::Knows<true, false>;
+                $body
+            }
+            (true, true) => {
+                type $path = $crate::arch::Knows<true, true>;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_path;
+
+/// A [`Path`] with these constants.
+pub(crate) struct Knows<const FRACTIONAL: bool, const PLAIN: bool>;
+
+impl<const FRACTIONAL: bool, const PLAIN: bool> Path for Knows<FRACTIONAL, PLAIN> {
+    const FRACTIONAL: bool = FRACTIONAL;
+    const PLAIN: bool = PLAIN;
+}
+
+/// A [`Query`] compiled for one instruction set, width and path: one call, its arguments in
+/// registers. [`Work`] would pass them through memory.
+pub(crate) struct CompiledQuery<Q>(unsafe fn(&Q, &[u8], u64) -> bool);
+
+impl<Q> Clone for CompiledQuery<Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q> Copy for CompiledQuery<Q> {}
+
+impl<Q> CompiledQuery<Q> {
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "code that needs the CPU's features")]
+    pub(crate) fn call(self, query: &Q, bytes: &[u8], mixed: u64) -> bool {
+        // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
+        // CPU has its features.
+        unsafe { (self.0)(query, bytes, mixed) }
+    }
+}
+
+/// The kernel that a filter uses: chosen once, carried as a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Choice);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon(neon::Neon),
+}
+
+impl Kernel {
+    /// Every kernel that this CPU can run, the best first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let choices = [
+            #[cfg(target_arch = "x86_64")]
+            avx512::Avx512::detect().map(Choice::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            avx2::Avx2::detect().map(Choice::Avx2),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            neon::Neon::detect().map(Choice::Neon),
+            Some(Choice::Portable),
+        ];
+        choices.into_iter().flatten().map(Self)
+    }
+
+    /// The best kernel of this CPU. The features are looked up once and cached.
+    #[inline]
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(avx512) = avx512::Avx512::detect() {
+                return Self(Choice::Avx512(avx512));
+            }
+            if let Some(avx2) = avx2::Avx2::detect() {
+                return Self(Choice::Avx2(avx2));
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if let Some(neon) = neon::Neon::detect() {
+            return Self(Choice::Neon(neon));
+        }
+        Self(Choice::Portable)
+    }
+
+    /// The kernel of that name, if this CPU can run it.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::available().find(|kernel| kernel.name() == name)
+    }
+
+    /// `portable`, `avx2`, `avx512` or `neon`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Choice::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(_) => "avx512",
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(_) => "neon",
+        }
+    }
+
+    /// The query for this kernel, a width, and what else is known.
+    #[inline]
+    pub(crate) fn compiled<Q: Query>(
+        self,
+        width: Width,
+        fractional: bool,
+        plain: bool,
+    ) -> CompiledQuery<Q> {
+        CompiledQuery(with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
+            Choice::Portable => portable::contains::<Q, B, P>,
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(_) => avx2::contains::<Q, B, P>,
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(_) => avx512::contains::<Q, B, P>,
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(_) => neon::contains::<Q, B, P>,
+        })))
+    }
+
+    /// Runs some work with this kernel's instructions.
+    #[inline(always)]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            Choice::Portable => portable::run(work),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(token) => token.run(work),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => token.run(work),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(token) => token.run(work),
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A solution in bytes of a known length, where queries can be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Solution {
+    len: usize,
+    /// An equation that starts before this block touches whole blocks only, and every
+    /// kernel can read them with [`OVER_READ`] to spare.
+    fast_blocks: u64,
+    /// One bit for each column of the longest block.
+    columns: u64,
+    layout: Layout,
+}
+
+impl Solution {
+    #[inline]
+    pub(crate) fn new(layout: Layout, width: Width, len: usize) -> Self {
+        let whole = layout.whole_blocks();
+        let parts = with_band!(width, B => <B as Band>::PARTS) as u64;
+        let readable = layout.offset(whole).saturating_add(OVER_READ) <= len;
+        let fast_blocks = if readable { (whole + 1).saturating_sub(parts) } else { 0 };
+        let columns = ((1u128 << layout.columns()) - 1) as u64;
+        Self { len, fast_blocks, columns, layout }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// [`Readable::matches`] near the end, where a block may be trimmed and others are not there.
+    #[cold]
+    #[inline(never)]
+    fn matches_slowly<B: Band>(&self, bytes: &[u8], slot: u64, coefficients: B, row: u64) -> bool {
+        let layout = self.layout.of_width(B::WIDTH);
+        let block = layout.block_of(slot);
+        let columns = layout.columns_of(block);
+        // A system narrower than the ribbon cuts the coefficients off.
+        let coefficients = coefficients & B::first_bits(layout.slots() - slot);
+        let masks = coefficients.over_blocks(layout.shift_of(slot));
+        let mut parities = 0;
+        let present = layout.blocks() - block;
+        for part in 0..present.min(B::PARTS as u64) {
+            let block = block + part;
+            let (first, stride) = (layout.offset(block) * 8, layout.stride(block));
+            for column in 0..columns {
+                let word = load_bits(bytes, first + column * stride) & masks[part as usize];
+                parities ^= u64::from(word.count_ones() & 1) << column;
+            }
+        }
+        let mask = ((1u128 << columns) - 1) as u64;
+        (parities ^ row) & mask == 0
+    }
+
+    /// The solution over bytes of its length; nothing if they have another.
+    #[inline(always)]
+    pub(crate) fn over<'a>(&'a self, bytes: &'a [u8]) -> Option<Readable<'a>> {
+        (bytes.len() == self.len).then_some(Readable { solution: self, bytes })
+    }
+}
+
+/// A solution and bytes of just its length.
+#[derive(Clone, Copy)]
+pub(crate) struct Readable<'a> {
+    solution: &'a Solution,
+    bytes: &'a [u8],
+}
+
+impl<'a> Readable<'a> {
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Whether the solution, under `coefficients` from `slot` on, gives the expected row in
+    /// every column that the slot's block has.
+    ///
+    /// No branch a column: a group at a time, and one branch after each.
+    #[inline(always)]
+    pub(crate) fn matches<I: Instructions, B: Band, P: Path>(
+        self,
+        instructions: I,
+        slot: u64,
+        coefficients: B,
+        row: u64,
+    ) -> bool {
+        let Self { solution, bytes } = self;
+        let mut layout = solution.layout.of_width(B::WIDTH);
+        if !P::FRACTIONAL {
+            layout = layout.without_boundary();
+        }
+        let block = layout.block_of(slot);
+        if block >= solution.fast_blocks {
+            return solution.matches_slowly(bytes, slot, coefficients, row);
+        }
+        let word = layout.word_bytes();
+        let mut offsets = [layout.offset(block); 3];
+        for part in 1..B::PARTS {
+            offsets[part] = offsets[part - 1] + layout.columns_of(block + part as u64 - 1) * word;
+        }
+        let masks = coefficients.over_blocks(layout.shift_of(slot));
+        let mut columns = solution.columns >> u32::from(layout.is_shorter(block));
+        let mut row = row;
+        // Few filters have more columns than a group, so the first is written out.
+        let group = Group { bytes, offsets, masks, columns: columns as u8 };
+        if group.differs::<I, B>(instructions, row) {
+            return false;
+        }
+        loop {
+            columns >>= GROUP;
+            row >>= GROUP;
+            if columns == 0 {
+                return true;
+            }
+            offsets = offsets.map(|offset| offset + GROUP * word);
+            let group = Group { bytes, offsets, masks, columns: columns as u8 };
+            if group.differs::<I, B>(instructions, row) {
+                return false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,89 +1,42 @@
-//! The kernel for every target: safe code, no branch a column.
-//!
-//! The coefficients are shifted once to lie over two blocks (three for w = 128); then each
-//! column is a few words, an `and` and a parity. Every query computes as many columns as
-//! the longest block has and masks what its own block lacks, so the number of steps never
-//! depends on the key.
+//! The kernel for every target: safe code without a branch.
 
-use crate::layout::{Layout, load_bits};
+use super::{GROUP, Group, Instructions, Path, Query, Work};
 use crate::width::Band;
 
-/// The parity of every column under `coefficients` from `slot` on: bit `c` is column `c`.
-///
-/// `bytes` is the solution and at least [`READ_AHEAD`](crate::layout::READ_AHEAD) bytes
-/// more.
+#[derive(Clone, Copy)]
+pub(super) struct Portable;
+
 #[inline]
-pub(crate) fn parities<B: Band>(
-    bytes: &[u8],
-    layout: &Layout,
-    slot: u64,
-    coefficients: B,
-) -> Answer {
-    let block = layout.block_of(slot);
-    let masks = coefficients.over_blocks(layout.shift_of(slot));
-    let columns = layout.columns_of(block);
-    let bits = if block + B::PARTS as u64 <= layout.whole_blocks() {
-        whole_blocks::<B>(bytes, layout, block, masks)
-    } else {
-        to_the_end::<B>(bytes, layout, block, masks)
-    };
-    Answer {
-        bits,
-        mask: ((1u128 << columns) - 1) as u64,
-    }
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    work.run(Portable)
 }
 
-/// What the solution says at one place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    bits: u64,
-    mask: u64,
+pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
+    query.contains::<Portable, B, P>(Portable, bytes, mixed)
 }
 
-impl Answer {
-    /// Whether all columns agree with an expected row.
+impl Instructions for Portable {
     #[inline(always)]
-    pub(crate) fn equals(self, row: u64) -> bool {
-        (self.bits ^ row) & self.mask == 0
-    }
-}
-
-/// The common case: every block that the equation touches is stored as whole words.
-#[inline(always)]
-fn whole_blocks<B: Band>(bytes: &[u8], layout: &Layout, block: u64, masks: [u64; 3]) -> u64 {
-    let size = B::WIDTH.block_slots() as usize / 8;
-    let columns = layout.columns() as usize;
-    let parts: [&[u8]; 3] = core::array::from_fn(|part| match part < B::PARTS {
-        true => &bytes[layout.offset(block + part as u64)..][..columns * size],
-        false => &[],
-    });
-    let mut bits = 0;
-    for column in 0..columns {
-        let mut sum = 0;
+    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
+        let size = B::WIDTH.block_slots() as usize / 8;
+        let mut words = [0; GROUP];
         for part in 0..B::PARTS {
-            sum ^= load_word(&parts[part][column * size..][..size]) & masks[part];
+            let rest = &group.bytes[group.offsets[part]..];
+            let mut padded = [0; 8 * GROUP];
+            // Always as many words as a group can have: what lies beyond it is arbitrary.
+            let source = rest.get(..GROUP * size).unwrap_or_else(|| {
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded[..GROUP * size]
+            });
+            for (word, bytes) in words.iter_mut().zip(source.chunks_exact(size)) {
+                *word ^= load_word(bytes) & group.masks[part];
+            }
         }
-        bits |= parity(sum) << column;
+        parities_of(words)
     }
-    bits
-}
 
-/// The last blocks, one of which may be trimmed, and blocks beyond it, of which the
-/// equation touches nothing.
-#[cold]
-#[inline(never)]
-fn to_the_end<B: Band>(bytes: &[u8], layout: &Layout, block: u64, masks: [u64; 3]) -> u64 {
-    let mut bits = 0;
-    let present = layout.blocks() - block;
-    for part in 0..present.min(B::PARTS as u64) {
-        let block = block + part;
-        let (first, stride) = (layout.offset(block) * 8, layout.stride(block));
-        for column in 0..layout.columns_of(block) {
-            let word = load_bits(bytes, first + column * stride);
-            bits ^= parity(word & masks[part as usize]) << column;
-        }
-    }
-    bits
+    #[inline(always)]
+    fn prefetch(self, _: &[u8], _: usize) {}
 }
 
 #[inline(always)]
@@ -93,10 +46,34 @@ fn load_word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
+/// The parities of eight words, one bit each.
+///
+/// With an instruction that counts bits, that; without it the words are folded together,
+/// two into one at each step, until every byte of one word is what is left of one of them.
 #[inline(always)]
-fn parity(word: u64) -> u64 {
-    u64::from(word.count_ones() & 1)
+fn parities_of(words: [u64; GROUP]) -> u64 {
+    if cfg!(any(target_feature = "popcnt", target_arch = "aarch64")) {
+        let bits = words.iter().enumerate();
+        return bits
+            .fold(0, |bits, (column, word)| bits | u64::from(word.count_ones() & 1) << column);
+    }
+    let [a, b, c, d, e, f, g, h] = words;
+    let by_32 = |low, high| merge::<32>(low, high, 0x0000_0000_ffff_ffff);
+    let by_16 = |low, high| merge::<16>(low, high, 0x0000_ffff_0000_ffff);
+    let by_8 = |low, high| merge::<8>(low, high, 0x00ff_00ff_00ff_00ff);
+    let even = by_16(by_32(a, e), by_32(c, g));
+    let odd = by_16(by_32(b, f), by_32(d, h));
+    let mut bytes = by_8(even, odd);
+    bytes ^= bytes >> 4;
+    bytes ^= bytes >> 2;
+    bytes ^= bytes >> 1;
+    // The lowest bit of every byte, gathered in the top byte by one multiplication.
+    (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-#[cfg(test)]
-mod tests;
+/// Folds two words by `SHIFT` bits into one, which alternates pieces of the first (where
+/// `mask` is set) and of the second.
+#[inline(always)]
+fn merge<const SHIFT: u32>(low: u64, high: u64, mask: u64) -> u64 {
+    (low ^ low >> SHIFT) & mask | (high ^ high << SHIFT) & !mask
+}

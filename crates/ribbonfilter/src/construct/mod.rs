@@ -6,19 +6,27 @@
 //! distinct keys are planned anew, and slots that no seed can use, after which there are
 //! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
 
+mod crew;
+mod ordered;
 mod partition;
 mod screen;
+mod workspace;
 
+pub(crate) use crew::{Crew, Segment, segments};
 pub(crate) use partition::Partitioned;
-pub(crate) use screen::Screen;
+pub(crate) use workspace::{Fingerprint, Workspace};
 
+use ordered::Ordered;
+use screen::Screen;
+
+use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
-use crate::error::BuildError;
+use crate::error::{BuildError, OutOfMemory};
 use crate::format::{self, Header};
-use crate::layout::Layout;
 use crate::plan::{Plan, Settings};
 use crate::progress::{Phase, Reporter};
 use crate::variant::{self, Failure, Solved};
+use crate::width::Band;
 use alloc::vec::Vec;
 
 /// How often the slots are increased before construction gives up.
@@ -31,16 +39,38 @@ const DUPLICATE_SHARE: u64 = 1024;
 /// What a variant works on.
 pub(crate) struct Task<'a, 'p> {
     pub(crate) plan: &'a Plan,
-    pub(crate) layout: Layout,
     pub(crate) keys: &'a Partitioned,
     pub(crate) bytes: &'a mut [u8],
+    pub(crate) resources: Resources,
     pub(crate) progress: &'a mut Reporter<'p>,
+}
+
+impl<'p> Task<'_, 'p> {
+    /// The segments, each with its keys and bytes, and whom to tell about them.
+    pub(crate) fn segments_and_progress(
+        &mut self,
+    ) -> (impl Iterator<Item = Segment<'_>> + Send, &mut Reporter<'p>) {
+        (segments(&self.plan.shape, self.keys, self.bytes), self.progress)
+    }
+
+    /// Threads with room to work in.
+    pub(crate) fn crew<B: Band, R: Fingerprint>(&self) -> Result<Crew<B, R>, OutOfMemory> {
+        Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads)
+    }
+}
+
+/// What may be used for a build; it has no influence on the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    pub(crate) kernel: Kernel,
+    pub(crate) threads: usize,
 }
 
 /// Builds a filter from mixed key hashes.
 pub(crate) fn build(
     mut hashes: Vec<u64>,
     settings: &Settings,
+    resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
     let mut distinct = false;
@@ -48,7 +78,7 @@ pub(crate) fn build(
     loop {
         let plan = settings.plan(hashes.len() as u64, growth)?;
         let keys = Partitioned::new(hashes, plan.shape.segment_bits, progress)?;
-        let attempt = attempt(&plan, &keys, settings.key_seed, progress);
+        let attempt = attempt(&plan, &keys, settings.key_seed, resources, progress);
         hashes = keys.into_hashes();
         match attempt {
             Ok((bytes, redundant)) => {
@@ -66,10 +96,7 @@ pub(crate) fn build(
                 } else if growth < MAX_GROWTH {
                     growth += 1;
                 } else {
-                    return Err(BuildError::Unsolvable {
-                        keys: plan.keys(),
-                        slots: plan.slots(),
-                    });
+                    return Err(BuildError::Unsolvable { keys: plan.keys(), slots: plan.slots() });
                 }
                 distinct = true;
             }
@@ -82,18 +109,13 @@ fn attempt(
     plan: &Plan,
     keys: &Partitioned,
     key_seed: u64,
+    resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<(OwnedBytes, u64), Failure> {
     let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
     let solved = match plan.keys() {
         0 => Solved::default(),
-        _ => variant::solve(&mut Task {
-            plan,
-            layout: plan.shape.layout(),
-            keys,
-            bytes: bytes.as_mut(),
-            progress,
-        })?,
+        _ => variant::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
     };
     let header = Header::new(plan, key_seed, &solved);
     format::finish(bytes.as_mut(), &header, &solved.seeds);

@@ -40,10 +40,7 @@ impl Partitioned {
             *place += 1;
         }
         progress.report(Phase::Partitioning, 2, 2)?;
-        Ok(Self {
-            hashes: ordered,
-            borders,
-        })
+        Ok(Self { hashes: ordered, borders })
     }
 
     /// The hashes of a segment.

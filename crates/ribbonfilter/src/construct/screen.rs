@@ -1,6 +1,6 @@
 //! Tells from the starts alone how crowded a seed makes a segment.
 
-use crate::equation::{Starts, seeded};
+use crate::equation::{Seed, Starts, below_segment, seeded};
 use crate::error::{OutOfMemory, try_filled};
 use crate::rate;
 use crate::shape::Shape;
@@ -17,18 +17,15 @@ impl Screen {
     pub(crate) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
         let starts = shape.starts();
         let starts_at = try_filled(0, starts.count() as usize)?;
-        Ok(Self {
-            starts,
-            segment_bits: shape.segment_bits,
-            starts_at,
-        })
+        Ok(Self { starts, segment_bits: shape.segment_bits, starts_at })
     }
 
     /// The longest queue of a segment's keys under a seed.
     pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: u8) -> u32 {
+        let seed = Seed::new(seed);
         self.starts_at.fill(0);
         for &key in keys {
-            let start = self.starts.start(seeded(key, self.segment_bits, seed));
+            let start = self.starts.start(seeded(below_segment(key, self.segment_bits), seed));
             let count = &mut self.starts_at[start as usize];
             *count = count.saturating_add(1);
         }

@@ -53,11 +53,7 @@ pub(super) fn system(keys: u64, width: Width, columns: u32) -> System {
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let screened = Regime::screened(keys, width, columns);
     let mean = Regime::in_the_mean(keys, width, columns);
-    let regime = if screened.overhead < mean.overhead {
-        screened
-    } else {
-        mean
-    };
+    let regime = if screened.overhead < mean.overhead { screened } else { mean };
     let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
     let least = segment_keys as u64 + u64::from(columns) + LEAST_SPARE;
     let segment_slots = wanted.max(least);

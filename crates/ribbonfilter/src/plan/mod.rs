@@ -41,13 +41,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            target: Target::Rate(0.01),
-            variant: None,
-            width: None,
-            overhead: 0.0,
-            key_seed: 0,
-        }
+        Self { target: Target::Rate(0.01), variant: None, width: None, overhead: 0.0, key_seed: 0 }
     }
 }
 
@@ -194,11 +188,7 @@ impl Plan {
         let hashes = 8 * self.keys;
         let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
         let coefficients = u64::from(shape.width.bits() / 8);
-        let fingerprint = if shape.variant == Variant::Standard {
-            4
-        } else {
-            0
-        };
+        let fingerprint = if shape.variant == Variant::Standard { 4 } else { 0 };
         let count = 1;
         let segment = shape.segment_slots * (coefficients + fingerprint + count);
         // Hashes and their copy are together only before the system and the bytes are made.
@@ -211,19 +201,10 @@ impl Settings {
     pub(crate) fn plan(&self, keys: u64, growth: u32) -> Result<Plan, BuildError> {
         self.check()?;
         if keys > MAX_KEYS {
-            return Err(BuildError::TooManyKeys {
-                keys,
-                most: MAX_KEYS,
-            });
+            return Err(BuildError::TooManyKeys { keys, most: MAX_KEYS });
         }
         let (variant, width) = self.choose(keys);
-        let frame = Frame {
-            variant,
-            width,
-            keys,
-            overhead: self.overhead,
-            growth,
-        };
+        let frame = Frame { variant, width, keys, overhead: self.overhead, growth };
         if keys == 0 {
             return self.empty(&frame);
         }
@@ -238,20 +219,13 @@ impl Settings {
             Ok(plan) => plan.size_in_bytes() <= bytes,
             Err(_) => false,
         };
-        let Some(octave) = (0..MAX_KEYS.ilog2())
-            .rev()
-            .find(|&octave| fits(1 << octave))
-        else {
+        let Some(octave) = (0..MAX_KEYS.ilog2()).rev().find(|&octave| fits(1 << octave)) else {
             return Ok(0);
         };
         let (mut most, mut too_many) = (1 << octave, 2 << octave);
         while too_many - most > 1 {
             let middle = most + (too_many - most) / 2;
-            *(if fits(middle) {
-                &mut most
-            } else {
-                &mut too_many
-            }) = middle;
+            *(if fits(middle) { &mut most } else { &mut too_many }) = middle;
         }
         Ok(most)
     }
@@ -262,10 +236,7 @@ impl Settings {
                 return Err(BuildError::InvalidRate { rate });
             }
             Target::Columns(columns) if !(columns > 0.0 && columns <= FINGERPRINT_BITS.into()) => {
-                return Err(BuildError::InvalidColumns {
-                    columns,
-                    most: FINGERPRINT_BITS,
-                });
+                return Err(BuildError::InvalidColumns { columns, most: FINGERPRINT_BITS });
             }
             Target::BitsPerKey(bits_per_key) if !(bits_per_key > 0.0 && bits_per_key < 1e6) => {
                 return Err(BuildError::InvalidBitsPerKey { bits_per_key });
@@ -273,9 +244,7 @@ impl Settings {
             _ => {}
         }
         if !(0.0..=100.0).contains(&self.overhead) {
-            return Err(BuildError::InvalidOverhead {
-                overhead: self.overhead,
-            });
+            return Err(BuildError::InvalidOverhead { overhead: self.overhead });
         }
         Ok(())
     }
@@ -294,11 +263,9 @@ impl Settings {
     fn empty(&self, frame: &Frame) -> Result<Plan, BuildError> {
         let needed = FIXED as u64;
         match self.target {
-            Target::TotalBytes(bytes) if bytes < needed => Err(BuildError::SizeTooSmall {
-                bytes,
-                needed,
-                keys: 0,
-            }),
+            Target::TotalBytes(bytes) if bytes < needed => {
+                Err(BuildError::SizeTooSmall { bytes, needed, keys: 0 })
+            }
             _ => Ok(Plan {
                 shape: Shape {
                     variant: frame.variant,
@@ -353,25 +320,12 @@ impl Frame {
             Variant::Homogeneous => MAX_KEYS,
         };
         if self.keys > most {
-            let Self {
-                variant,
-                width,
-                keys,
-                ..
-            } = *self;
-            return Err(BuildError::Unsuitable {
-                variant,
-                width,
-                keys,
-                instead: Width::W128,
-            });
+            let Self { variant, width, keys, .. } = *self;
+            return Err(BuildError::Unsuitable { variant, width, keys, instead: Width::W128 });
         }
         let system = self.system(self.most_columns());
         if system.segment_bits > MAX_SEGMENT_BITS || self.slots(system) > MAX_SEGMENT_SLOTS {
-            return Err(BuildError::TooManyKeys {
-                keys: self.keys,
-                most: 1 << 40,
-            });
+            return Err(BuildError::TooManyKeys { keys: self.keys, most: 1 << 40 });
         }
         Ok(())
     }
@@ -394,10 +348,7 @@ impl Frame {
     /// As many columns as asked for, to the nearest block.
     fn for_columns(&self, columns: f64) -> Result<Plan, BuildError> {
         if columns > self.most_columns().into() {
-            return Err(BuildError::InvalidColumns {
-                columns,
-                most: self.most_columns(),
-            });
+            return Err(BuildError::InvalidColumns { columns, most: self.most_columns() });
         }
         let whole = libm::ceil(columns);
         let plan = self.with_columns(whole as u32);
@@ -410,11 +361,7 @@ impl Frame {
     fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
         let needed = self.with_columns(1).size_in_bytes();
         if needed > bytes {
-            return Err(BuildError::SizeTooSmall {
-                bytes,
-                needed,
-                keys: self.keys,
-            });
+            return Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys });
         }
         let fitting = (1..=self.most_columns()).filter_map(|columns| {
             let plan = self.with_columns(columns);
@@ -462,17 +409,10 @@ impl Frame {
 
     /// The same plan with a column fewer before another boundary.
     fn with_boundary(&self, plan: Plan, boundary: u64) -> Plan {
-        let shape = Shape {
-            boundary,
-            ..plan.shape
-        };
+        let shape = Shape { boundary, ..plan.shape };
         let allowance = self.system(shape.columns).allowance;
         let expected_rate = (shape.nominal_rate().value() * allowance).min(1.0);
-        Plan {
-            shape,
-            expected_rate,
-            ..plan
-        }
+        Plan { shape, expected_rate, ..plan }
     }
 
     /// The slots of a segment after the user's overhead and the growths.
@@ -484,11 +424,7 @@ impl Frame {
             slots += (slots / u64::from(self.width.bits())).max(1);
         }
         // Segments share no block.
-        if system.segment_bits > 0 {
-            slots.next_multiple_of(64)
-        } else {
-            slots
-        }
+        if system.segment_bits > 0 { slots.next_multiple_of(64) } else { slots }
     }
 }
 

@@ -43,26 +43,10 @@ struct Fit {
 
 /// The constants of w = 16, 32, 64 and 128.
 const FITS: [Fit; 4] = [
-    Fit {
-        b: 0.057,
-        x0: 6.1,
-        s: 0.85,
-    },
-    Fit {
-        b: 0.0205,
-        x0: 8.2,
-        s: 0.6,
-    },
-    Fit {
-        b: 0.0087,
-        x0: 10.25,
-        s: 0.35,
-    },
-    Fit {
-        b: 0.004_05,
-        x0: 12.3,
-        s: 0.4,
-    },
+    Fit { b: 0.057, x0: 6.1, s: 0.85 },
+    Fit { b: 0.0205, x0: 8.2, s: 0.6 },
+    Fit { b: 0.0087, x0: 10.25, s: 0.35 },
+    Fit { b: 0.004_05, x0: 12.3, s: 0.4 },
 ];
 
 /// The constants of any width, between those that were fitted: geometric for `b`, which

@@ -9,12 +9,9 @@
 //! filter reports. One seed serves all segments, so a query need not look it up.
 
 use super::{Failure, Solved};
-use crate::back_substitution;
-use crate::banding::{Banding, Insertion};
-use crate::construct::{Screen, Task};
-use crate::equation::{free_row, seeded};
+use crate::construct::{Crew, Task};
+use crate::equation::free_row;
 use crate::layout::Layout;
-use crate::progress::Phase;
 use crate::rate::{Rate, homogeneous_rate};
 use crate::shape::Shape;
 use crate::width::{Band, with_band};
@@ -22,8 +19,7 @@ use alloc::vec;
 
 /// Solutions that are tried before the best of them is taken.
 const MAX_SOLUTIONS: u32 = 16;
-/// Seeds that are screened for one solution; if all fail, the one with the shortest queue
-/// is solved.
+/// Seeds that are screened for one solution; after so many the next is taken as it is.
 const MAX_SCREENED: u8 = 64;
 
 pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
@@ -31,21 +27,14 @@ pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
 }
 
 fn choose_seed<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
-    let shape = task.plan.shape;
-    let mut banding = Banding::<B, ()>::new(shape.segment_slots as usize)?;
-    let mut screen = Screen::new(&shape)?;
-    let mut best = Candidate {
-        seed: 0,
-        rate: f64::INFINITY,
-        redundant: 0,
-    };
+    let mut crew = task.crew::<B, ()>()?;
+    let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
     let mut next = Some(0);
     for _ in 0..MAX_SOLUTIONS {
-        let Some(seed) = next.and_then(|from| promising_seed(task, &mut screen, from)) else {
-            break;
-        };
-        let candidate = solve_all(task, &mut banding, seed)?;
+        let Some(from) = next else { break };
+        let seed = promising_seed(task, &mut crew, from)?;
+        let candidate = solve_all(task, &mut crew, seed)?;
         last = Some(seed);
         if candidate.rate < best.rate {
             best = candidate;
@@ -56,13 +45,9 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
         next = seed.checked_add(1);
     }
     if last != Some(best.seed) {
-        best = solve_all(task, &mut banding, best.seed)?;
+        best = solve_all(task, &mut crew, best.seed)?;
     }
-    Ok(Solved {
-        seeds: vec![best.seed],
-        redundant: best.redundant,
-        rate: Some(best.rate),
-    })
+    Ok(Solved { seeds: vec![best.seed], redundant: best.redundant, rate: Some(best.rate) })
 }
 
 struct Candidate {
@@ -71,76 +56,62 @@ struct Candidate {
     redundant: u64,
 }
 
-/// The first seed from `from` on whose queues are short enough; of [`MAX_SCREENED`] that
-/// are not, the best.
-fn promising_seed(task: &Task<'_, '_>, screen: &mut Screen, from: u8) -> Option<u8> {
+/// The first seed from `from` on whose queues are short enough.
+fn promising_seed<B: Band>(
+    task: &mut Task<'_, '_>,
+    crew: &mut Crew<B, ()>,
+    from: u8,
+) -> Result<u8, Failure> {
     let Some(limit) = task.plan.queue_limit else {
-        return Some(from);
+        return Ok(from);
     };
-    let mut shortest = None;
-    for seed in from..=from.saturating_add(MAX_SCREENED - 1) {
-        let segments = 0..task.plan.shape.segments();
-        let queue = segments
-            .map(|segment| screen.longest_queue(task.keys.segment(segment), seed))
-            .max()?;
-        if queue <= limit {
-            return Some(seed);
-        }
-        if shortest.is_none_or(|(least, _)| queue < least) {
-            shortest = Some((queue, seed));
+    let end = from.saturating_add(MAX_SCREENED);
+    for seed in from..end {
+        let (segments, progress) = task.segments_and_progress();
+        let screened = crew.each(segments, progress, |workspace, segment| {
+            match workspace.longest_queue(segment.keys, seed) <= limit {
+                true => Ok(()),
+                false => Err(Failure::NoSeed),
+            }
+        });
+        match screened {
+            Ok(_) => return Ok(seed),
+            Err(Failure::NoSeed) => {}
+            Err(failure) => return Err(failure),
         }
     }
-    shortest.map(|(_, seed)| seed)
+    Ok(end)
 }
 
 /// Solves every segment under one seed and computes the exact rate.
 fn solve_all<B: Band>(
     task: &mut Task<'_, '_>,
-    banding: &mut Banding<B, ()>,
+    crew: &mut Crew<B, ()>,
     seed: u8,
 ) -> Result<Candidate, Failure> {
     let shape = task.plan.shape;
-    let mut rate = Rate::default();
-    let mut redundant = 0;
-    for segment in 0..shape.segments() {
-        task.progress
-            .report(Phase::Solving, segment, shape.segments())?;
-        redundant += band(task.keys.segment(segment), seed, &shape, banding);
-        let first_slot = segment * shape.segment_slots;
-        back_substitution::solve(banding, free_row, &task.layout, first_slot, task.bytes);
-        rate = rate.and(segment_rate(&shape, &task.layout, task.bytes, first_slot));
-    }
+    let (segments, progress) = task.segments_and_progress();
+    let solved = crew.each(segments, progress, |workspace, segment| {
+        let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
+        let free = |slot| free_row(segment.first_slot + slot);
+        workspace.solve(free, &segment.layout, segment.bytes);
+        Ok((segment_rate(&shape, &segment.layout, segment.bytes), redundant))
+    })?;
     Ok(Candidate {
         seed,
-        rate: rate.value(),
-        redundant,
+        rate: solved.iter().fold(Rate::default(), |sum, &(rate, _)| sum.and(rate)).value(),
+        redundant: solved.iter().map(|&(_, redundant)| redundant).sum(),
     })
 }
 
-/// Inserts all keys; the number of redundant ones.
-fn band<B: Band>(keys: &[u64], seed: u8, shape: &Shape, banding: &mut Banding<B, ()>) -> u64 {
-    let starts = shape.starts();
-    banding.clear();
-    let inserted = keys.iter().map(|&key| {
-        let hash = seeded(key, shape.segment_bits, seed);
-        banding.insert(starts.start(hash) as usize, starts.coefficients(hash), ())
-    });
-    inserted
-        .filter(|&insertion| insertion == Insertion::Redundant)
-        .count() as u64
-}
-
 /// The exact rate of a solved segment: before the boundary with a column fewer.
-pub(crate) fn segment_rate(shape: &Shape, layout: &Layout, bytes: &[u8], first_slot: u64) -> Rate {
+pub(crate) fn segment_rate(shape: &Shape, layout: &Layout, bytes: &[u8]) -> Rate {
     let starts = shape.starts();
     let window = u64::from(shape.width.bits()).min(shape.segment_slots);
-    let boundary = layout
-        .boundary_slot()
-        .saturating_sub(first_slot)
-        .min(starts.count());
+    let boundary = layout.boundary_slot().min(starts.count());
     let all = layout.columns() as usize;
     let part = |columns, from, to| {
-        let row = |slot| layout.row(bytes, first_slot + slot, columns);
+        let row = |slot| layout.row(bytes, slot, columns);
         homogeneous_rate(row, starts, window, columns, from, to)
     };
     match boundary {

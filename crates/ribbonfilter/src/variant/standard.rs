@@ -6,14 +6,10 @@
 //! keys alone. A seed is banded only if the longest queue of its starts is short enough.
 
 use super::{Failure, Solved};
-use crate::back_substitution;
-use crate::banding::{Banding, Insertion};
-use crate::construct::{Screen, Task};
-use crate::equation::seeded;
+use crate::construct::{Task, Workspace};
+use crate::error::OutOfMemory;
 use crate::plan::Plan;
-use crate::progress::Phase;
 use crate::width::{Band, with_band};
-use alloc::vec::Vec;
 
 /// A queue of this many widths tells of duplicates or of skewed hashes, not of bad luck …
 const HOPELESS_WIDTHS: u32 = 4;
@@ -25,78 +21,44 @@ pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
 }
 
 fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
-    let shape = task.plan.shape;
-    let mut system = System::<B> {
-        plan: task.plan,
-        banding: Banding::new(shape.segment_slots as usize)?,
-        screen: Screen::new(&shape)?,
-    };
-    let mut solved = Solved {
-        seeds: Vec::new(),
-        ..Solved::default()
-    };
-    for segment in 0..shape.segments() {
-        task.progress
-            .report(Phase::Solving, segment, shape.segments())?;
-        let (seed, redundant) = system
-            .first_seed(task.keys.segment(segment))
-            .ok_or(Failure::NoSeed)?;
-        solved.seeds.push(seed);
-        solved.redundant += redundant;
-        let first_slot = segment * shape.segment_slots;
+    let plan = task.plan;
+    let mut crew = task.crew::<B, u32>()?;
+    let (segments, progress) = task.segments_and_progress();
+    let found = crew.each(segments, progress, |workspace, segment| {
+        let found = first_seed(plan, workspace, segment.keys)?.ok_or(Failure::NoSeed)?;
         // A free variable may be anything; zero serves any number of columns.
-        back_substitution::solve(&system.banding, |_| 0, &task.layout, first_slot, task.bytes);
-    }
-    Ok(solved)
+        workspace.solve(|_| 0, &segment.layout, segment.bytes);
+        Ok(found)
+    })?;
+    Ok(Solved {
+        redundant: found.iter().map(|&(_, redundant)| redundant).sum(),
+        seeds: found.into_iter().map(|(seed, _)| seed).collect(),
+        rate: None,
+    })
 }
 
-struct System<'a, B> {
-    plan: &'a Plan,
-    banding: Banding<B, u32>,
-    screen: Screen,
-}
-
-impl<B: Band> System<'_, B> {
-    /// The lowest seed whose system is solvable, and the number of redundant keys; leaves
-    /// that system in the banding.
-    fn first_seed(&mut self, keys: &[u64]) -> Option<(u8, u64)> {
-        let mut hopeless = 0;
-        for seed in 0..=u8::MAX {
-            if let Some(limit) = self.plan.queue_limit {
-                let queue = self.screen.longest_queue(keys, seed);
-                hopeless += u32::from(queue >= HOPELESS_WIDTHS * B::WIDTH.bits());
-                if hopeless == HOPELESS_SEEDS {
-                    return None;
-                }
-                if queue > limit {
-                    continue;
-                }
+/// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
+/// system in the workspace.
+fn first_seed<B: Band>(
+    plan: &Plan,
+    workspace: &mut Workspace<B, u32>,
+    keys: &[u64],
+) -> Result<Option<(u8, u64)>, OutOfMemory> {
+    let mut hopeless = 0;
+    for seed in 0..=u8::MAX {
+        if let Some(limit) = plan.queue_limit {
+            let queue = workspace.longest_queue(keys, seed);
+            hopeless += u32::from(queue >= HOPELESS_WIDTHS * B::WIDTH.bits());
+            if hopeless == HOPELESS_SEEDS {
+                return Ok(None);
             }
-            if let Some(redundant) = self.band(keys, seed) {
-                return Some((seed, redundant));
+            if queue > limit {
+                continue;
             }
         }
-        None
-    }
-
-    /// Inserts all keys; the number of redundant ones, or nothing if one is inconsistent.
-    fn band(&mut self, keys: &[u64], seed: u8) -> Option<u64> {
-        let shape = &self.plan.shape;
-        let starts = shape.starts();
-        let mut redundant = 0;
-        self.banding.clear();
-        for &key in keys {
-            let hash = seeded(key, shape.segment_bits, seed);
-            let start = starts.start(hash) as usize;
-            match self
-                .banding
-                .insert(start, starts.coefficients(hash), hash.fingerprint())
-            {
-                Insertion::At(_) => {}
-                Insertion::Redundant => redundant += 1,
-                Insertion::Inconsistent => return None,
-            }
+        if let Some(redundant) = workspace.band(keys, seed)? {
+            return Ok(Some((seed, redundant)));
         }
-        Some(redundant)
     }
+    Ok(None)
 }

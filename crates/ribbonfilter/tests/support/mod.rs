@@ -16,9 +16,7 @@ pub fn scale<T>(debug: T, release: T, full: T) -> T {
 
 /// The `index`-th number of a random stream.
 pub fn random(stream: u64, index: u64) -> u64 {
-    let mut x = index
-        .wrapping_add(stream << 40)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut x = index.wrapping_add(stream << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31
@@ -38,12 +36,7 @@ pub enum Keys {
 }
 
 impl Keys {
-    pub const ALL: [Self; 4] = [
-        Self::Random,
-        Self::Integers,
-        Self::RawIntegers,
-        Self::Strings,
-    ];
+    pub const ALL: [Self; 4] = [Self::Random, Self::Integers, Self::RawIntegers, Self::Strings];
 
     pub fn hash(self, index: u64) -> u64 {
         match self {
@@ -58,26 +51,16 @@ impl Keys {
 /// Every variant and width that makes sense for so many keys.
 pub fn kinds(keys: u64) -> Vec<(Variant, Width)> {
     let variants = [Variant::Standard, Variant::Homogeneous];
-    let pairs = variants
-        .into_iter()
-        .flat_map(|variant| Width::ALL.map(|width| (variant, width)));
+    let pairs = variants.into_iter().flat_map(|variant| Width::ALL.map(|width| (variant, width)));
     pairs
         .filter(|&(variant, width)| {
-            Filter::builder()
-                .variant(variant)
-                .width(width)
-                .columns(1.0)
-                .plan_for(keys)
-                .is_ok()
+            Filter::builder().variant(variant).width(width).columns(1.0).plan_for(keys).is_ok()
         })
         .collect()
 }
 
 pub fn builder(variant: Variant, width: Width, columns: f64) -> FilterBuilder<'static> {
-    Filter::builder()
-        .variant(variant)
-        .width(width)
-        .columns(columns)
+    Filter::builder().variant(variant).width(width).columns(columns)
 }
 
 /// Builds a filter of hashes.
@@ -89,18 +72,13 @@ pub fn build(mut builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u6
 /// Asks for every key.
 pub fn assert_all_found(filter: &Filter, hashes: impl IntoIterator<Item = u64>) {
     for (index, hash) in hashes.into_iter().enumerate() {
-        assert!(
-            filter.contains_hash(hash),
-            "key {index} is missing in {filter:?}"
-        );
+        assert!(filter.contains_hash(hash), "key {index} is missing in {filter:?}");
     }
 }
 
 /// How many of `probes` keys that were never put in are found.
 pub fn false_positives(filter: &Filter, probes: u64) -> u64 {
-    (0..probes)
-        .filter(|&probe| filter.contains_hash(random(2, probe)))
-        .count() as u64
+    (0..probes).filter(|&probe| filter.contains_hash(random(2, probe))).count() as u64
 }
 
 /// The rate over enough probes that its standard deviation is `precision` of it.

@@ -1,0 +1,187 @@
+//! AVX-512 with VPOPCNTDQ: eight columns (16 of narrow ribbons) in one vector.
+//!
+//! Masked loads never touch what lies beyond a group's words.
+#![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
+
+use super::{Group, Instructions, Path, Query, Work};
+use crate::Width;
+use crate::back_substitution::{Columns, Rows};
+use crate::width::Band;
+use core::arch::x86_64::*;
+
+/// Proof that the CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and what AVX2 implies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Avx512(());
+
+impl Avx512 {
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        if std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512vpopcntdq")
+            && super::avx2::Avx2::detect().is_some()
+        {
+            return Some(Self(()));
+        }
+        None
+    }
+
+    #[inline(always)]
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: the token proves that the CPU has these features.
+        unsafe { self.run_with_features(work) }
+    }
+
+    #[inline]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn run_with_features<W: Work>(self, work: W) -> W::Output {
+        work.run(self)
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
+    query.contains::<Avx512, B, P>(Avx512(()), bytes, mixed)
+}
+
+impl Instructions for Avx512 {
+    #[inline(always)]
+    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
+        let mask = group.columns;
+        let mut bits = 0;
+        // SAFETY: the token proves the features. The masked loads read as many words as `columns` has bits from
+        // each part's offset on, which the group's invariant allows.
+        unsafe {
+            match B::WIDTH {
+                Width::W64 | Width::W128 => {
+                    let coefficients = _mm512_set1_epi64(group.masks[0] as i64);
+                    let words = _mm512_maskz_loadu_epi64(mask, pointer(&group, 0).cast());
+                    let mut sum = _mm512_and_si512(words, coefficients);
+                    for part in 1..B::PARTS {
+                        let words = _mm512_maskz_loadu_epi64(mask, pointer(&group, part).cast());
+                        let coefficients = _mm512_set1_epi64(group.masks[part] as i64);
+                        // sum ^ (words & coefficients)
+                        sum = _mm512_ternarylogic_epi64::<0x78>(sum, words, coefficients);
+                    }
+                    let counts = _mm512_popcnt_epi64(sum);
+                    bits |= u64::from(_mm512_test_epi64_mask(counts, _mm512_set1_epi64(1)));
+                }
+                Width::W16 | Width::W32 => {
+                    let mut sum = _mm256_setzero_si256();
+                    for part in 0..B::PARTS {
+                        let source = pointer(&group, part);
+                        let words = match B::WIDTH {
+                            Width::W32 => _mm256_maskz_loadu_epi32(mask, source.cast()),
+                            _ => _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, source.cast())),
+                        };
+                        let coefficients = _mm256_set1_epi32(group.masks[part] as i32);
+                        sum = _mm256_ternarylogic_epi32::<0x78>(sum, words, coefficients);
+                    }
+                    let counts = _mm256_popcnt_epi32(sum);
+                    bits |= u64::from(_mm256_test_epi32_mask(counts, _mm256_set1_epi32(1)));
+                }
+            }
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
+        // SAFETY: the token proves the features.
+        unsafe {
+            match stored {
+                0..=8 => solve_vectors::<B, 1>(rows, columns),
+                9..=16 => solve_vectors::<B, 2>(rows, columns),
+                17..=32 => solve_vectors::<B, 4>(rows, columns),
+                _ => solve_vectors::<B, 8>(rows, columns),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8], offset: usize) {
+        super::avx2::prefetch(bytes, offset);
+    }
+}
+
+#[inline(always)]
+fn pointer(group: &Group<'_>, part: usize) -> *const u8 {
+    // SAFETY: the group's invariant: the offset lies within the bytes.
+    unsafe { group.bytes.as_ptr().add(group.offsets[part]) }
+}
+
+/// Solves rows for `8 * VECTORS` columns: each vector holds the states of eight, one to a
+/// 64-bit lane, and those of w = 128 a second one for the later half.
+///
+/// # Safety
+/// The features of [`Avx512`].
+#[inline(always)]
+unsafe fn solve_vectors<B: Band, const VECTORS: usize>(
+    rows: Rows<'_, B>,
+    columns: &mut Columns<B>,
+) {
+    // SAFETY: as above.
+    unsafe {
+        let one = _mm512_set1_epi64(1);
+        let mut near = [_mm512_setzero_si512(); VECTORS];
+        let mut far = near;
+        for vector in 0..VECTORS {
+            let lane = |lane: usize| columns[8 * vector + lane].to_words();
+            near[vector] = from_lanes(core::array::from_fn(|index| lane(index)[0]));
+            far[vector] = from_lanes(core::array::from_fn(|index| lane(index)[1]));
+        }
+        for (&coefficients, &value) in rows.coefficients.iter().zip(rows.values).rev() {
+            let [first, second] = coefficients.to_words();
+            let first = _mm512_set1_epi64(first as i64);
+            let second = _mm512_set1_epi64(second as i64);
+            for vector in 0..VECTORS {
+                let behind = _mm512_add_epi64(near[vector], near[vector]);
+                let mut sum = _mm512_and_si512(behind, first);
+                if B::WIDTH == Width::W128 {
+                    let carry = _mm512_srli_epi64::<63>(near[vector]);
+                    far[vector] = _mm512_add_epi64(far[vector], far[vector]);
+                    far[vector] = _mm512_or_si512(far[vector], carry);
+                    // sum ^ (far & second)
+                    sum = _mm512_ternarylogic_epi64::<0x78>(sum, far[vector], second);
+                }
+                let count = _mm512_popcnt_epi64(sum);
+                let bits = (value >> (8 * (vector % 4))) as u8;
+                let bits = if vector < 4 { bits } else { 0 };
+                let count = _mm512_mask_xor_epi64(count, bits, count, one);
+                // behind | (count & one)
+                near[vector] = _mm512_ternarylogic_epi64::<0xf8>(behind, count, one);
+            }
+        }
+        for vector in 0..VECTORS {
+            let (near, far) = (to_lanes(near[vector]), to_lanes(far[vector]));
+            for lane in 0..8 {
+                columns[8 * vector + lane] = B::from_words(near[lane], far[lane]);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// AVX-512 F.
+#[inline(always)]
+unsafe fn from_lanes(lanes: [u64; 8]) -> __m512i {
+    // SAFETY: as above; an array of eight words is 64 bytes.
+    unsafe { _mm512_loadu_epi64(lanes.as_ptr().cast()) }
+}
+
+/// # Safety
+/// AVX-512 F.
+#[inline(always)]
+unsafe fn to_lanes(vector: __m512i) -> [u64; 8] {
+    let mut lanes = [0; 8];
+    // SAFETY: as above; an array of eight words is 64 bytes.
+    unsafe { _mm512_storeu_epi64(lanes.as_mut_ptr().cast(), vector) };
+    lanes
+}

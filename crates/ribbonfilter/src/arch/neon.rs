@@ -1,0 +1,98 @@
+//! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
+#![expect(unsafe_code, reason = "loads through pointers, and a prefetch instruction")]
+
+use super::{Group, Instructions, Path, Query, Work};
+use crate::Width;
+use crate::width::Band;
+use core::arch::aarch64::*;
+
+/// Proof that the CPU has NEON, which every 64-bit Arm with an operating system has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Neon(());
+
+impl Neon {
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        cfg!(target_feature = "neon").then_some(Self(()))
+    }
+
+    #[inline(always)]
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+        work.run(self)
+    }
+}
+
+pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
+    query.contains::<Neon, B, P>(Neon(()), bytes, mixed)
+}
+
+impl Instructions for Neon {
+    #[inline(always)]
+    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
+        // SAFETY: the token proves NEON. Loads of 16 bytes begin before the end of the
+        // group's words, so they end less than 16 bytes beyond them, which its invariant
+        // allows.
+        unsafe {
+            let counts = match B::WIDTH {
+                Width::W64 | Width::W128 => {
+                    let [a, b, c, d] = [0, 1, 2, 3].map(|load| counts::<B>(&group, load));
+                    let quarters = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+                    vpaddq_u8(quarters, quarters)
+                }
+                Width::W32 => {
+                    let halves = vpaddq_u8(counts::<B>(&group, 0), counts::<B>(&group, 1));
+                    vpaddq_u8(halves, halves)
+                }
+                Width::W16 => {
+                    let whole = counts::<B>(&group, 0);
+                    vpaddq_u8(whole, whole)
+                }
+            };
+            const PLACES: [i8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+            let parities = vand_u8(vget_low_u8(counts), vdup_n_u8(1));
+            u64::from(vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr()))))
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8], offset: usize) {
+        if let Some(byte) = bytes.get(offset) {
+            // SAFETY: a prefetch changes nothing that the program could see.
+            unsafe {
+                core::arch::asm!(
+                    "prfm pldl1keep, [{address}]",
+                    address = in(reg) core::ptr::from_ref(byte),
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+        }
+    }
+}
+
+/// The set bits of each byte of the `load`-th 16 bytes of words under the coefficients;
+/// none where the group has no words.
+///
+/// # Safety
+/// NEON, and 16 bytes to read wherever words of the group begin.
+#[inline(always)]
+unsafe fn counts<B: Band>(group: &Group<'_>, load: usize) -> uint8x16_t {
+    // SAFETY: as above.
+    unsafe {
+        let mut sum = vdupq_n_u8(0);
+        let word = B::WIDTH.block_slots() as usize / 8;
+        let words = group.columns.count_ones() as usize;
+        if load * 16 < words * word {
+            for part in 0..B::PARTS {
+                let source = group.bytes[group.offsets[part] + load * 16..].as_ptr();
+                let mask = group.masks[part];
+                let coefficients = match B::WIDTH {
+                    Width::W64 | Width::W128 => vreinterpretq_u8_u64(vdupq_n_u64(mask)),
+                    Width::W32 => vreinterpretq_u8_u32(vdupq_n_u32(mask as u32)),
+                    Width::W16 => vreinterpretq_u8_u16(vdupq_n_u16(mask as u16)),
+                };
+                sum = veorq_u8(sum, vandq_u8(vld1q_u8(source), coefficients));
+            }
+        }
+        vcntq_u8(sum)
+    }
+}

@@ -1,0 +1,136 @@
+//! Threads that share the segments of one build.
+//!
+//! Segments are independent, so the bytes do not depend on who solves which. The calling
+//! thread is one of the crew, and the only one that reports progress.
+
+use super::Partitioned;
+use super::workspace::{Fingerprint, Workspace};
+use crate::arch::Kernel;
+use crate::error::OutOfMemory;
+use crate::layout::Layout;
+use crate::progress::{Phase, Reporter};
+use crate::shape::Shape;
+use crate::variant::Failure;
+use crate::width::Band;
+use alloc::vec::Vec;
+
+/// One segment to be worked on.
+pub(crate) struct Segment<'a> {
+    pub(crate) keys: &'a [u64],
+    /// Its first slot in the whole system.
+    pub(crate) first_slot: u64,
+    /// Where its bits lie in `bytes`, counted from its own first slot.
+    pub(crate) layout: Layout,
+    /// The bytes of its blocks and, if it is the only segment, all that follow.
+    pub(crate) bytes: &'a mut [u8],
+}
+
+/// Cuts the bytes of a system into those of its segments.
+pub(crate) fn segments<'a>(
+    shape: &Shape,
+    keys: &'a Partitioned,
+    mut bytes: &'a mut [u8],
+) -> impl Iterator<Item = Segment<'a>> + Send {
+    let (shape, whole) = (*shape, shape.layout());
+    (0..shape.segments()).map(move |number| {
+        let first_slot = number * shape.segment_slots;
+        let layout = whole.part(first_slot, shape.segment_slots);
+        let size = match shape.segment_bits {
+            0 => bytes.len(),
+            _ => layout.size_in_bytes() as usize,
+        };
+        let (mine, rest) = core::mem::take(&mut bytes).split_at_mut(size);
+        bytes = rest;
+        Segment { keys: keys.segment(number), first_slot, layout, bytes: mine }
+    })
+}
+
+/// A workspace for every thread of a build.
+pub(crate) struct Crew<B, R> {
+    workspaces: Vec<Workspace<B, R>>,
+    segments: u64,
+}
+
+impl<B: Band, R: Fingerprint> Crew<B, R> {
+    /// A crew of at most `threads`, and no more than there are segments.
+    pub(crate) fn new(shape: &Shape, kernel: Kernel, threads: usize) -> Result<Self, OutOfMemory> {
+        let segments = shape.segments();
+        let threads = threads.min(usize::try_from(segments).unwrap_or(usize::MAX));
+        let mut workspaces = Vec::new();
+        for _ in 0..threads.max(1) {
+            workspaces.push(Workspace::new(shape, kernel)?);
+        }
+        Ok(Self { workspaces, segments })
+    }
+
+    /// Does a job for every segment, and gives the results in their order. The first failure
+    /// ends it.
+    pub(crate) fn each<'a, T: Send>(
+        &mut self,
+        segments: impl Iterator<Item = Segment<'a>> + Send,
+        progress: &mut Reporter<'_>,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        let total = self.segments;
+        let (first, others) = self.workspaces.split_first_mut().expect("at least one");
+        if !others.is_empty() {
+            #[cfg(feature = "parallel")]
+            return together(first, others, segments, total, progress, job);
+        }
+        let mut results = Vec::new();
+        for (number, segment) in segments.enumerate() {
+            progress.report(Phase::Solving, number as u64, total)?;
+            results.push(job(first, segment)?);
+        }
+        Ok(results)
+    }
+}
+
+/// Shares the segments among several threads, the calling one included.
+#[cfg(feature = "parallel")]
+fn together<'a, W: Send, T: Send>(
+    first: &mut W,
+    others: &mut [W],
+    segments: impl Iterator<Item = Segment<'a>> + Send,
+    total: u64,
+    progress: &mut Reporter<'_>,
+    job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let queue = Mutex::new(segments.enumerate());
+    let done = Mutex::new(Vec::new());
+    let stop = AtomicBool::new(false);
+    let next = || match stop.load(Ordering::Relaxed) {
+        true => None,
+        false => queue.lock().expect("no thread panics").next(),
+    };
+    let work = |workspace: &mut W, number: usize, segment: Segment<'a>| {
+        let result = job(workspace, segment);
+        stop.fetch_or(result.is_err(), Ordering::Relaxed);
+        done.lock().expect("no thread panics").push((number, result));
+    };
+    let reported = std::thread::scope(|scope| {
+        for workspace in others {
+            scope.spawn(|| {
+                while let Some((number, segment)) = next() {
+                    work(workspace, number, segment);
+                }
+            });
+        }
+        while let Some((number, segment)) = next() {
+            let reported = progress.report(Phase::Solving, number as u64, total);
+            if reported.is_err() {
+                stop.store(true, Ordering::Relaxed);
+                return reported;
+            }
+            work(first, number, segment);
+        }
+        Ok(())
+    });
+    reported?;
+    let mut results = done.into_inner().expect("no thread panics");
+    results.sort_unstable_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
+}

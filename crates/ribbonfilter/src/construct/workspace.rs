@@ -1,0 +1,88 @@
+//! What one thread needs to solve one segment after another.
+
+use super::{Ordered, Screen};
+use crate::arch::{Instructions, Kernel, Work};
+use crate::back_substitution::Solve;
+use crate::banding::{Banding, Equation, RightSide};
+use crate::equation::{Seed, Seeded};
+use crate::error::OutOfMemory;
+use crate::layout::Layout;
+use crate::shape::Shape;
+use crate::width::Band;
+
+/// The right-hand side that a filter's key has.
+pub(crate) trait Fingerprint: RightSide {
+    fn of(hash: Seeded) -> Self;
+}
+
+impl Fingerprint for () {
+    #[inline(always)]
+    fn of(_: Seeded) {}
+}
+
+impl Fingerprint for u32 {
+    #[inline(always)]
+    fn of(hash: Seeded) -> Self {
+        hash.fingerprint()
+    }
+}
+
+/// The system of one segment and the room around it, used from segment to segment.
+pub(crate) struct Workspace<B, R> {
+    shape: Shape,
+    kernel: Kernel,
+    screen: Screen,
+    ordered: Ordered,
+    banding: Banding<B, R>,
+}
+
+impl<B: Band, R: Fingerprint> Workspace<B, R> {
+    pub(crate) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            shape: *shape,
+            kernel,
+            screen: Screen::new(shape)?,
+            ordered: Ordered::default(),
+            banding: Banding::new(shape.segment_slots as usize)?,
+        })
+    }
+
+    /// The longest queue of a segment's keys under a seed.
+    pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: u8) -> u32 {
+        self.screen.longest_queue(keys, seed)
+    }
+
+    /// Makes the system of a segment's keys under a seed: the number of redundant ones, or
+    /// nothing if one is inconsistent.
+    pub(crate) fn band(&mut self, keys: &[u64], seed: u8) -> Result<Option<u64>, OutOfMemory> {
+        self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
+    }
+
+    /// Solves the system into a segment's bytes.
+    pub(crate) fn solve(&self, free: impl Fn(u64) -> u32, layout: &Layout, bytes: &mut [u8]) {
+        self.kernel.run(Solve { banding: &self.banding, free, layout, bytes });
+    }
+}
+
+struct BandAll<'a, B, R> {
+    workspace: &'a mut Workspace<B, R>,
+    keys: &'a [u64],
+    seed: Seed,
+}
+
+impl<B: Band, R: Fingerprint> Work for BandAll<'_, B, R> {
+    type Output = Result<Option<u64>, OutOfMemory>;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self, _: I) -> Self::Output {
+        let Workspace { shape, ordered, banding, .. } = self.workspace;
+        let starts = shape.starts();
+        let hashes = ordered.fill(self.keys, shape.segment_bits, self.seed)?;
+        banding.clear();
+        Ok(banding.insert_all(hashes.iter().map(|&hash| Equation {
+            start: starts.start(hash) as usize,
+            coefficients: starts.coefficients(hash),
+            right_side: R::of(hash),
+        })))
+    }
+}
