@@ -61,10 +61,11 @@ pub(crate) const fn free_row(row: u64) -> u32 {
     (fold(row ^ WHITEN, FINGERPRINT) >> 32) as u32
 }
 
-/// The segment of a mixed hash: its top `bits` bits, of which there must be one.
+/// The segment of a mixed hash: its top `bits` bits.
 #[inline(always)]
 pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
-    mixed >> (64 - bits)
+    // The only segment is no bits, and no shift is as long as 64.
+    if bits == 0 { 0 } else { mixed >> (64 - bits) }
 }
 
 /// A seed, spread over a word. The ordinal 0 is the word 0.
@@ -106,13 +107,14 @@ impl Seeded {
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self) -> B {
         let [low, high] = COEFFICIENTS;
-        B::from_words(fold(self.0, low) | 1, fold(self.0, high))
+        let far = self.0.rotate_left(44).wrapping_mul(high);
+        B::from_words(self.0.wrapping_mul(low) | 1, far)
     }
 
     /// The fingerprint; `r` columns store its first `r` bits.
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
-        (fold(self.0, FINGERPRINT) >> 32) as u32
+        (self.0.wrapping_mul(FINGERPRINT) >> 32) as u32
     }
 }
 

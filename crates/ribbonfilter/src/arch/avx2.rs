@@ -67,7 +67,7 @@ impl Instructions for Avx2 {
                 Width::W16 | Width::W32 => {
                     let mut sum = _mm256_setzero_si256();
                     for part in 0..B::PARTS {
-                        let source = pointer(&group, part, 0);
+                        let source = group.parts[part];
                         let words = match B::WIDTH {
                             Width::W32 => _mm256_loadu_si256(source.cast()),
                             _ => _mm256_cvtepu16_epi32(_mm_loadu_si128(source.cast())),
@@ -97,7 +97,7 @@ unsafe fn sum_of_words<B: Band>(group: &Group<'_>, ahead: usize) -> __m256i {
     unsafe {
         let mut sum = _mm256_setzero_si256();
         for part in 0..B::PARTS {
-            let words = _mm256_loadu_si256(pointer(group, part, ahead).cast());
+            let words = _mm256_loadu_si256(group.parts[part].add(ahead).cast());
             let coefficients = _mm256_set1_epi64x(group.masks[part] as i64);
             sum = _mm256_xor_si256(sum, _mm256_and_si256(words, coefficients));
         }
@@ -121,12 +121,6 @@ unsafe fn parities_of_32(words: __m256i) -> u64 {
         // The top bit of each word is now the parity of all its bits.
         _mm256_movemask_ps(_mm256_castsi256_ps(words)) as u64
     }
-}
-
-#[inline(always)]
-fn pointer(group: &Group<'_>, part: usize, ahead: usize) -> *const u8 {
-    // SAFETY: the group's invariant: with more than four words, 32 bytes ahead lie within.
-    unsafe { group.bytes.as_ptr().add(group.offsets[part] + ahead) }
 }
 
 #[inline(always)]

@@ -62,10 +62,10 @@ impl Instructions for Avx512 {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
                     let coefficients = _mm512_set1_epi64(group.masks[0] as i64);
-                    let words = _mm512_maskz_loadu_epi64(mask, pointer(&group, 0).cast());
+                    let words = _mm512_maskz_loadu_epi64(mask, group.parts[0].cast());
                     let mut sum = _mm512_and_si512(words, coefficients);
                     for part in 1..B::PARTS {
-                        let words = _mm512_maskz_loadu_epi64(mask, pointer(&group, part).cast());
+                        let words = _mm512_maskz_loadu_epi64(mask, group.parts[part].cast());
                         let coefficients = _mm512_set1_epi64(group.masks[part] as i64);
                         // sum ^ (words & coefficients)
                         sum = _mm512_ternarylogic_epi64::<0x78>(sum, words, coefficients);
@@ -76,7 +76,7 @@ impl Instructions for Avx512 {
                 Width::W16 | Width::W32 => {
                     let mut sum = _mm256_setzero_si256();
                     for part in 0..B::PARTS {
-                        let source = pointer(&group, part);
+                        let source = group.parts[part];
                         let words = match B::WIDTH {
                             Width::W32 => _mm256_maskz_loadu_epi32(mask, source.cast()),
                             _ => _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, source.cast())),
@@ -109,12 +109,6 @@ impl Instructions for Avx512 {
     fn prefetch(self, bytes: &[u8], offset: usize) {
         super::avx2::prefetch(bytes, offset);
     }
-}
-
-#[inline(always)]
-fn pointer(group: &Group<'_>, part: usize) -> *const u8 {
-    // SAFETY: the group's invariant: the offset lies within the bytes.
-    unsafe { group.bytes.as_ptr().add(group.offsets[part]) }
 }
 
 /// Solves rows for `8 * VECTORS` columns: each vector holds the states of eight, one to a

@@ -26,6 +26,7 @@ use crate::back_substitution::{self, Columns, Rows};
 use crate::layout::{Layout, load_bits};
 use crate::width::{Band, with_band};
 use core::fmt;
+use core::marker::PhantomData;
 
 /// Bytes beyond the words asked for that a kernel may read. The fixed part of a file is
 /// longer, so every whole block of a filter can be read by every kernel.
@@ -38,17 +39,39 @@ const GROUP: usize = 8;
 /// touches, and the coefficients over each of those.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
-    bytes: &'a [u8],
-    /// Invariant: from each part's offset on there are as many words as `columns` has bits
-    /// set, and [`OVER_READ`] bytes more, in `bytes`. [`Readable::matches`] makes no other
+    /// Invariant: from each part's pointer on, as many words as `columns` has bits set and
+    /// [`OVER_READ`] bytes more can be read for `'a`. [`Readable::matches`] makes no other
     /// groups.
-    offsets: [usize; 3],
+    parts: [*const u8; 3],
     masks: [u64; 3],
     /// One bit for each column of the group, from the lowest on.
     columns: u8,
+    bytes: PhantomData<&'a [u8]>,
 }
 
 impl Group<'_> {
+    /// Half of a group's words under their coefficients, summed over the parts.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "loads through pointers")]
+    fn sum_half<B: Band>(&self, first: usize) -> [u64; GROUP / 2] {
+        let size = B::WIDTH.block_slots() as usize / 8;
+        let mut words = [0; GROUP / 2];
+        for part in 0..B::PARTS {
+            // SAFETY: the invariant. If any of these columns is the group's, the others lie
+            // within three words of it, and a word is at most 8 bytes.
+            let source = unsafe {
+                let begin = self.parts[part].add(first * size);
+                core::slice::from_raw_parts(begin, GROUP / 2 * size)
+            };
+            for (word, bytes) in words.iter_mut().zip(source.chunks_exact(size)) {
+                let mut padded = [0; 8];
+                padded[..size].copy_from_slice(bytes);
+                *word ^= u64::from_le_bytes(padded) & self.masks[part];
+            }
+        }
+        words
+    }
+
     #[inline(always)]
     fn differs<I: Instructions, B: Band>(self, instructions: I, row: u64) -> bool {
         (instructions.parities::<B>(self) ^ row) as u8 & self.columns != 0
@@ -352,15 +375,17 @@ impl<'a> Readable<'a> {
             return solution.matches_slowly(bytes, slot, coefficients, row);
         }
         let word = layout.word_bytes();
-        let mut offsets = [layout.offset(block); 3];
+        // Pointers rather than offsets: the compiler would multiply once for each of those.
+        let mut parts = [bytes.as_ptr().wrapping_add(layout.offset(block)); 3];
         for part in 1..B::PARTS {
-            offsets[part] = offsets[part - 1] + layout.columns_of(block + part as u64 - 1) * word;
+            let size = layout.columns_of(block + part as u64 - 1) * word;
+            parts[part] = parts[part - 1].wrapping_add(size);
         }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
         let mut columns = solution.columns >> u32::from(layout.is_shorter(block));
         let mut row = row;
         // Few filters have more columns than a group, so the first is written out.
-        let group = Group { bytes, offsets, masks, columns: columns as u8 };
+        let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
         if group.differs::<I, B>(instructions, row) {
             return false;
         }
@@ -370,8 +395,8 @@ impl<'a> Readable<'a> {
             if columns == 0 {
                 return true;
             }
-            offsets = offsets.map(|offset| offset + GROUP * word);
-            let group = Group { bytes, offsets, masks, columns: columns as u8 };
+            parts = parts.map(|part| part.wrapping_add(GROUP * word));
+            let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
             if group.differs::<I, B>(instructions, row) {
                 return false;
             }

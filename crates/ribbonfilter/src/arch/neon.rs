@@ -83,7 +83,7 @@ unsafe fn counts<B: Band>(group: &Group<'_>, load: usize) -> uint8x16_t {
         let words = group.columns.count_ones() as usize;
         if load * 16 < words * word {
             for part in 0..B::PARTS {
-                let source = group.bytes[group.offsets[part] + load * 16..].as_ptr();
+                let source = group.parts[part].add(load * 16);
                 let mask = group.masks[part];
                 let coefficients = match B::WIDTH {
                     Width::W64 | Width::W128 => vreinterpretq_u8_u64(vdupq_n_u64(mask)),

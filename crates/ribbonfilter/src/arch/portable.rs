@@ -18,32 +18,16 @@ pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixe
 impl Instructions for Portable {
     #[inline(always)]
     fn parities<B: Band>(self, group: Group<'_>) -> u64 {
-        let size = B::WIDTH.block_slots() as usize / 8;
-        let mut words = [0; GROUP];
-        for part in 0..B::PARTS {
-            let rest = &group.bytes[group.offsets[part]..];
-            let mut padded = [0; 8 * GROUP];
-            // Always as many words as a group can have: what lies beyond it is arbitrary.
-            let source = rest.get(..GROUP * size).unwrap_or_else(|| {
-                padded[..rest.len()].copy_from_slice(rest);
-                &padded[..GROUP * size]
-            });
-            for (word, bytes) in words.iter_mut().zip(source.chunks_exact(size)) {
-                *word ^= load_word(bytes) & group.masks[part];
-            }
-        }
-        parities_of(words)
+        let [a, b, c, d] = group.sum_half::<B>(0);
+        let [e, f, g, h] = match group.columns > 0xf {
+            true => group.sum_half::<B>(4),
+            false => [0; 4],
+        };
+        parities_of([a, b, c, d, e, f, g, h])
     }
 
     #[inline(always)]
     fn prefetch(self, _: &[u8], _: usize) {}
-}
-
-#[inline(always)]
-fn load_word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
 }
 
 /// The parities of eight words, one bit each.

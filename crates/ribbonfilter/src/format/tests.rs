@@ -1,1 +1,407 @@
+//! What is written is read back, and nothing else is taken for it.
 
+use super::*;
+use crate::plan::{Settings, Target};
+use crate::{Filter, OwnedBytes};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// The exponents that 6 bits can tell: a filter's rate is at least 2^-32.
+const EXPONENTS: core::ops::RangeInclusive<i32> = -62..=0;
+
+#[test]
+fn rates_come_back_within_their_error() {
+    let mut random = Random(1);
+    for exponent in EXPONENTS {
+        for _ in 0..200 {
+            let fraction = 0.5 + random.next() as f64 / 2f64.powi(65);
+            let rate = libm::ldexp(fraction, exponent).max(2f64.powi(-62));
+            let error = (decode_rate(encode_rate(rate)) - rate) / rate;
+            assert!(error.abs() <= 2f64.powi(-19), "{rate:e}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn powers_of_two_come_back_exactly() {
+    for exponent in EXPONENTS {
+        let rate = 2f64.powi(exponent);
+        assert_eq!(decode_rate(encode_rate(rate)), rate);
+    }
+}
+
+#[test]
+fn a_larger_rate_is_not_stored_as_a_smaller_one() {
+    let mut random = Random(2);
+    let uniform = (0..5000).map(|i| f64::from(i + 1) / 5000.0);
+    let mut rates: Vec<f64> = EXPONENTS
+        .flat_map(|exponent| [1.0, 0.999_999_9, 1.000_000_1].map(|f| f * 2f64.powi(exponent)))
+        .filter(|rate| (2f64.powi(-62)..=1.0).contains(rate))
+        .chain(uniform)
+        .chain((0..5000).map(|_| 1.0 / (1.0 + random.next() as f64 / 2f64.powi(3))))
+        .collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    assert!(rates.is_sorted_by_key(|&rate| decode_rate(encode_rate(rate))));
+}
+
+#[test]
+fn stored_rates_are_written_as_they_were_read() {
+    for e in 1..=63 {
+        for fraction in [0, 1, 2, 0x1ffff, 0x20000, 0x3fffe, 0x3ffff] {
+            let stored = e << 18 | fraction;
+            if decode_rate(stored) <= 1.0 {
+                assert_eq!(encode_rate(decode_rate(stored)), stored);
+            }
+        }
+    }
+}
+
+fn plan(settings: Settings, keys: u64) -> Plan {
+    settings.plan(keys, 0).expect("a plan")
+}
+
+/// Headers as builds write them: all widths and variants, one and many segments, whole
+/// and fractional columns.
+fn headers() -> Vec<Header> {
+    let mut random = Random(3);
+    let mut headers = Vec::new();
+    for variant in [Variant::Standard, Variant::Homogeneous] {
+        for width in Width::ALL {
+            for keys in [0, 1, 2, 100, 1000, 5000, 100_000, 1 << 24, 1 << 40] {
+                for columns in [1.0, 3.4, 7.7, 8.0] {
+                    let settings = Settings {
+                        target: Target::Columns(columns),
+                        variant: Some(variant),
+                        width: Some(width),
+                        ..Settings::default()
+                    };
+                    let Ok(plan) = settings.plan(keys, 0) else {
+                        continue;
+                    };
+                    let solved = Solved {
+                        seeds: vec![random.next() as u8],
+                        redundant: 0,
+                        rate: (variant == Variant::Homogeneous && keys > 0)
+                            .then_some(plan.expected_rate),
+                    };
+                    headers.push(Header::new(&plan, random.next(), &solved));
+                }
+            }
+        }
+    }
+    headers
+}
+
+/// A fixed part with its header checksum made right.
+fn sealed(mut fixed: [u8; FIXED]) -> [u8; FIXED] {
+    let check = header_check(&fixed);
+    put(&mut fixed, at::HEADER_CHECK, check);
+    fixed
+}
+
+#[test]
+fn headers_are_read_as_they_were_written() {
+    let headers = headers();
+    assert!(headers.len() > 200);
+    for header in headers {
+        let decoded = Header::decode(&header.encode()).expect("a header");
+        assert_eq!(decoded, header);
+    }
+}
+
+#[test]
+fn fields_keep_their_largest_values() {
+    let shape = Shape {
+        variant: Variant::Standard,
+        width: Width::W128,
+        smash: true,
+        segment_bits: MAX_SEGMENT_BITS,
+        segment_slots: MAX_SEGMENT_SLOTS - 63,
+        columns: FINGERPRINT_BITS,
+        boundary: (1 << 40) - 1,
+    };
+    let header = Header {
+        shape,
+        keys: MAX_KEYS,
+        key_seed: u64::MAX,
+        seed: u8::MAX,
+        first_column: 0,
+        rate: encode_rate(1.0),
+    };
+    assert_eq!(Header::decode(&header.encode()).expect("a header"), header);
+    let narrow = Header {
+        shape: Shape { columns: 1, ..shape },
+        first_column: FINGERPRINT_BITS - 1,
+        ..header
+    };
+    assert_eq!(Header::decode(&narrow.encode()).expect("a header"), narrow);
+}
+
+#[test]
+fn finished_bytes_hold_header_and_seeds() {
+    for keys in [0, 10, 20_000] {
+        let settings = Settings { width: Some(Width::W32), ..Settings::default() };
+        let plan = plan(settings, keys);
+        let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
+        let solved = Solved { seeds: seeds.clone(), redundant: 0, rate: None };
+        let header = Header::new(&plan, 5, &solved);
+        let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
+        finish(&mut bytes, &header, &seeds);
+        assert_eq!(Header::read(&bytes).expect("a header"), header);
+        verify(&bytes).expect("unaltered");
+        if header.shape.segment_seeds() {
+            let end = bytes.len() - FIXED;
+            assert_eq!(bytes[end - seeds.len()..end], seeds);
+            assert_eq!(header.seed, 0);
+        } else {
+            assert_eq!(header.seed, 7);
+        }
+        assert_eq!(header.rate(), plan.shape.nominal_rate().value());
+    }
+}
+
+/// No keys, one segment, many segments with seeds, and a stored rate.
+fn filters() -> Vec<Filter<OwnedBytes>> {
+    let settings = [
+        (Variant::Standard, Width::W128, 0, 8.0),
+        (Variant::Standard, Width::W64, 50, 7.5),
+        (Variant::Standard, Width::W32, 9000, 3.0),
+        (Variant::Homogeneous, Width::W16, 60, 2.0),
+        (Variant::Homogeneous, Width::W64, 300, 5.3),
+    ];
+    let build = |(variant, width, keys, columns)| {
+        let mut builder =
+            Filter::builder().variant(variant).width(width).columns(columns).key_seed(9);
+        builder.extend(0..keys);
+        builder.finish().expect("a filter")
+    };
+    let filters: Vec<Filter> = settings.map(build).into();
+    assert!(filters.iter().any(|filter| filter.as_bytes().len() == FIXED));
+    assert!(filters.iter().any(|filter| header_of(filter).shape.segment_seeds()));
+    assert!(filters.iter().any(|filter| header_of(filter).rate != 0));
+    filters
+}
+
+fn header_of(filter: &Filter) -> Header {
+    Header::read(filter.as_bytes()).expect("a header")
+}
+
+#[test]
+fn every_flipped_bit_of_the_fixed_part_is_noticed_on_opening() {
+    for filter in filters() {
+        let mut bytes = filter.as_bytes().to_vec();
+        let len = bytes.len();
+        for bit in (len - FIXED) * 8..len * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let place = bit - (len - FIXED) * 8;
+            assert!(Header::read(&bytes).is_err(), "{filter:?}: bit {place}");
+            assert!(verify(&bytes).is_err(), "{filter:?}: bit {place}");
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        verify(&bytes).expect("unaltered again");
+    }
+}
+
+/// Even if somebody makes the header's own checksum right again, the other one covers
+/// every field before it.
+#[test]
+fn every_changed_field_is_noticed_by_verifying() {
+    for filter in filters() {
+        let len = filter.as_bytes().len();
+        for bit in 0..at::DATA_CHECK.end * 8 {
+            let mut bytes = filter.as_bytes().to_vec();
+            let fixed = bytes.last_chunk_mut::<FIXED>().expect("a fixed part");
+            fixed[bit / 8] ^= 1 << (bit % 8);
+            *fixed = sealed(*fixed);
+            assert!(verify(&bytes).is_err(), "{len} bytes: bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_the_data_is_noticed_by_verifying() {
+    for filter in filters() {
+        let mut bytes = filter.as_bytes().to_vec();
+        // All of a small filter, every 61st bit of a larger one.
+        let step = if bytes.len() < 500 { 1 } else { 61 };
+        for bit in (0..(bytes.len() - FIXED) * 8).step_by(step) {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            Header::read(&bytes).expect("only the data is altered");
+            assert!(matches!(verify(&bytes), Err(OpenError::DataDamaged)));
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn every_other_length_is_refused() {
+    for filter in filters() {
+        let bytes = filter.as_bytes();
+        for len in 0..bytes.len() {
+            assert!(Header::read(&bytes[..len]).is_err(), "the first {len}");
+            let rest = &bytes[bytes.len() - len..];
+            match Header::read(rest) {
+                Err(OpenError::TooShort { .. }) => assert!(len < FIXED),
+                Err(OpenError::WrongLength { len: found, .. }) => assert_eq!(found, len as u64),
+                other => panic!("the last {len}: {other:?}"),
+            }
+        }
+        for more in 1..100 {
+            for filling in [0, 0xff, b'R'] {
+                let extension = vec![filling; more];
+                let behind = [bytes, &extension].concat();
+                assert!(Header::read(&behind).is_err(), "{more} behind");
+                let before = [&extension, bytes].concat();
+                assert!(matches!(Header::read(&before), Err(OpenError::WrongLength { .. })));
+            }
+        }
+    }
+}
+
+/// Something done to a fixed part.
+type Change = fn(&mut [u8; FIXED]);
+
+#[test]
+fn what_is_not_ours_is_refused_by_name() {
+    let filters = filters();
+    let original = *filters[1].as_bytes().last_chunk().expect("a fixed part");
+    let alter = |change: Change| {
+        let mut fixed = original;
+        change(&mut fixed);
+        let mut bytes = filters[1].as_bytes().to_vec();
+        *bytes.last_chunk_mut().expect("a fixed part") = sealed(fixed);
+        Header::read(&bytes).expect_err("an altered header")
+    };
+    let error = alter(|fixed| fixed[at::MAGIC.start] = b'r');
+    assert!(matches!(error, OpenError::NotAFilter));
+    let error = alter(|fixed| fixed[at::VERSIONS] += 1);
+    assert!(matches!(error, OpenError::UnsupportedVersion { found: 2, supported: 1 }));
+    let error = alter(|fixed| fixed[at::COLUMNS.end - 1] |= 0x80);
+    assert!(matches!(error, OpenError::UnsupportedFeatures { features: 4 }));
+    for kind in [Kind::Function, Kind::Part, Kind::Container] {
+        let mut fixed = original;
+        fixed[at::WHAT] |= kind as u8;
+        match Header::decode(&fixed) {
+            Err(OpenError::WrongKind { expected, found }) => {
+                assert_eq!((expected, found), ("filter", kind.name()));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_no_builder_writes_is_refused_by_its_field() {
+    let filters = filters();
+    let fixed_of = |filter: &Filter| *filter.as_bytes().last_chunk().expect("a fixed part");
+    let [empty, small, segmented] = [0, 1, 2].map(|index| fixed_of(&filters[index]));
+    let refused = |mut fixed: [u8; FIXED], change: Change| {
+        change(&mut fixed);
+        match Header::decode(&fixed) {
+            Err(OpenError::Inconsistent { field }) => field,
+            other => panic!("{other:?}"),
+        }
+    };
+    let changes: [([u8; FIXED], Change, &str); 16] = [
+        (small, |fixed| fixed[at::WHAT] |= 2 << 2, "variant"),
+        (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
+        (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
+        (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
+        (empty, |fixed| put(fixed, at::KEYS, 1), "number of slots"),
+        (empty, |fixed| put(fixed, at::SEGMENT_SLOTS, 1), "number of slots"),
+        (segmented, |fixed| fixed[at::SEGMENT_SLOTS.start] |= 1, "segment size"),
+        (small, |fixed| put(fixed, at::COLUMNS, 0), "number of columns"),
+        (small, |fixed| put(fixed, at::COLUMNS, 33), "number of columns"),
+        (small, |fixed| put(fixed, at::COLUMNS, 8 | 25 << 7), "number of columns"),
+        (empty, |fixed| put(fixed, at::COLUMNS, 1), "number of columns"),
+        (small, |fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
+        (segmented, |fixed| put(fixed, at::COLUMNS, 3), "segment seeds"),
+        (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
+        (small, |fixed| fixed[at::SEGMENTS] |= 0x20, "number of layers"),
+        (small, |fixed| put(fixed, at::RATE, 1 << 18 | 1), "rate"),
+    ];
+    for (fixed, change, field) in changes {
+        assert_eq!(refused(fixed, change), field);
+    }
+}
+
+/// A fixed part of ours with hostile contents: now and then any bits, mostly bits that
+/// have a chance to be accepted.
+fn hostile(random: &mut Random) -> [u8; FIXED] {
+    let mut fixed: [u8; FIXED] = random.bytes(FIXED).try_into().expect("the length");
+    if random.below(8) > 0 {
+        let slots = match random.below(2) {
+            0 => random.below(3000),
+            _ => random.below(40) * 64,
+        };
+        put(&mut fixed, at::SEGMENT_SLOTS, slots);
+        put(&mut fixed, at::BOUNDARY, random.next() >> 24 >> random.below(41));
+        put(&mut fixed, at::RATE, random.below(2) * (random.next() >> 40));
+        let features = random.below(2) << 13;
+        put(&mut fixed, at::COLUMNS, random.below(34) | features);
+        fixed[at::WHAT] &= 0b0111_0100;
+        fixed[at::SEGMENTS] = random.below(8) as u8;
+    }
+    fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+    fixed[at::MAGIC].copy_from_slice(&MAGIC);
+    sealed(fixed)
+}
+
+/// No panic while reading; and where a header is accepted, none while asking a filter
+/// whose every byte is hostile.
+#[test]
+fn hostile_headers_never_panic() {
+    const LARGEST: u64 = 1 << 20;
+    let mut random = Random(4);
+    let noise = random.bytes(LARGEST as usize);
+    let mut accepted = 0;
+    for _ in 0..40_000 {
+        let fixed = hostile(&mut random);
+        let expected = match Header::read(&fixed) {
+            Ok(_) => FIXED as u64,
+            Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
+            Err(_) => continue,
+        };
+        let data = &noise[..expected as usize - FIXED];
+        let filter = Filter::open([data, &fixed].concat()).expect("the announced length");
+        accepted += 1;
+        for _ in 0..20 {
+            filter.contains_hash(random.next());
+        }
+        for extreme in [0, u64::MAX] {
+            filter.contains_hash(extreme);
+        }
+        assert!((0.0..=1.0).contains(&filter.expected_rate()), "{filter:?}");
+        assert!(filter.columns() <= 32.0, "{filter:?}");
+        assert!(filter.verify().is_err());
+    }
+    assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
+}
+
+#[test]
+fn noise_is_refused() {
+    let mut random = Random(5);
+    for len in 0..2000 {
+        assert!(Header::read(&random.bytes(len)).is_err());
+    }
+}

@@ -1,1 +1,278 @@
+//! The rate against counting, as integers: no rounding hides a wrong start.
 
+use super::*;
+use crate::Width;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// How the rows of a solution are drawn: what makes windows lose rank.
+#[derive(Clone, Copy, Debug)]
+enum Rows {
+    Random,
+    /// All in a space of so many dimensions.
+    Span(u32),
+    /// Runs of zero rows of up to so many.
+    ZeroRuns(u64),
+    /// Each differs from zero with a chance of one in so many.
+    Sparse(u64),
+    Zero,
+}
+
+const KINDS: [Rows; 8] = [
+    Rows::Random,
+    Rows::Span(1),
+    Rows::Span(3),
+    Rows::ZeroRuns(12),
+    Rows::ZeroRuns(40),
+    Rows::Sparse(3),
+    Rows::Sparse(8),
+    Rows::Zero,
+];
+
+impl Rows {
+    fn draw(self, slots: u64, columns: usize, random: &mut Random) -> Vec<u64> {
+        let mask = ((1u128 << columns) - 1) as u64;
+        let generators: Vec<u64> = (0..8).map(|_| random.next()).collect();
+        let mut zeros_until = 0;
+        let rows = (0..slots).map(|slot| match self {
+            Self::Random => random.next(),
+            Self::Span(dimensions) => (0..dimensions)
+                .fold(0, |row, dimension| row ^ (generators[dimension as usize] * random.below(2))),
+            Self::ZeroRuns(longest) => {
+                if slot >= zeros_until + 20 {
+                    zeros_until = slot + random.below(longest + 1);
+                }
+                if slot < zeros_until { 0 } else { random.next() }
+            }
+            Self::Sparse(one_in) => match random.below(one_in) {
+                0 => random.next(),
+                _ => 0,
+            },
+            Self::Zero => 0,
+        });
+        rows.map(|row| row & mask).collect()
+    }
+}
+
+/// Of all coefficients with a leading 1, how many give zero: by trying each. Gray code
+/// changes one coefficient a step.
+fn count_zeros(window: &[u64]) -> u128 {
+    let (&first, behind) = window.split_first().expect("a slot");
+    let mut sum = first;
+    let mut zeros = u128::from(sum == 0);
+    for step in 1..1u64 << behind.len() {
+        sum ^= behind[step.trailing_zeros() as usize];
+        zeros += u128::from(sum == 0);
+    }
+    zeros
+}
+
+/// A solution and the starts in it.
+struct Case {
+    rows: Vec<u64>,
+    columns: usize,
+    starts: Starts,
+    window: u64,
+}
+
+impl Case {
+    fn new(width: Width, smash: bool, rows: Vec<u64>, columns: usize) -> Self {
+        let slots = rows.len() as u64;
+        Self {
+            starts: Starts::new(slots, width, smash),
+            window: slots.min(width.bits().into()),
+            rows,
+            columns,
+        }
+    }
+
+    fn window_of(&self, start: u64) -> &[u64] {
+        &self.rows[start as usize..][..self.window as usize]
+    }
+
+    fn rate(&self, first: u64, end: u64) -> Rate {
+        let row = |slot| self.rows[slot as usize];
+        homogeneous_rate(row, self.starts, self.window, self.columns, first, end)
+    }
+
+    /// Compares with the `chances` of all starts, given in units of 2^-64, on all of
+    /// them, on single ones and on some ranges. Every rate must be the very fraction.
+    fn check(&self, chances: &[u128], random: &mut Random) {
+        let count = self.starts.count();
+        let single = random.below(count);
+        let mut ranges = vec![(0, count), (0, 0), (count, count), (single, single + 1)];
+        for _ in 0..6 {
+            let first = random.below(count);
+            ranges.push((first, first + 1 + random.below(count - first)));
+        }
+        for (first, end) in ranges {
+            let weights = (first..end).map(|start| u128::from(self.starts.weight(start)));
+            let expected = Rate::new(
+                weights
+                    .clone()
+                    .zip(&chances[first as usize..])
+                    .map(|(weight, chance)| weight * chance)
+                    .sum(),
+                weights.sum::<u128>() << 64,
+            );
+            let found = self.rate(first, end);
+            assert_eq!(found, expected, "starts {first}..{end} of {count}");
+            assert!((found.value() - expected.value()).abs() <= 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_rate_is_the_share_of_coefficients_that_give_zero() {
+    let mut random = Random(1);
+    for kind in KINDS {
+        for columns in 0..=8 {
+            for slots in [1, 2, 5, 15, 16, 17, 40] {
+                for smash in [false, true] {
+                    let rows = kind.draw(slots, columns, &mut random);
+                    let case = Case::new(Width::W16, smash, rows, columns);
+                    let chances: Vec<u128> = (0..case.starts.count())
+                        .map(|start| count_zeros(case.window_of(start)) << (65 - case.window))
+                        .collect();
+                    case.check(&chances, &mut random);
+                }
+            }
+        }
+    }
+}
+
+/// The chance of one start, from the ranks of its window with and without the first row.
+fn chance_by_rank(window: &[u64]) -> u128 {
+    let behind = rank(&window[1..]);
+    match rank(window) == behind {
+        true => 1 << (64 - behind),
+        false => 0,
+    }
+}
+
+/// Column by column, whichever row serves.
+fn rank(rows: &[u64]) -> u32 {
+    let mut rows = rows.to_vec();
+    let mut rank = 0;
+    for column in 0..64 {
+        let Some(found) = rows.iter().position(|row| row >> column & 1 == 1) else {
+            continue;
+        };
+        let pivot = rows.swap_remove(found);
+        for row in rows.iter_mut().filter(|row| **row >> column & 1 == 1) {
+            *row ^= pivot;
+        }
+        rank += 1;
+    }
+    rank
+}
+
+/// Too many coefficients to try, so by the formula; the test above proves the formula
+/// for the narrowest width, and the first lines here that this is the same.
+#[test]
+fn the_rate_of_every_width_follows_from_the_ranks_of_its_windows() {
+    let mut random = Random(2);
+    for _ in 0..100 {
+        let window = Rows::Sparse(2).draw(10, 4, &mut random);
+        assert_eq!(chance_by_rank(&window), count_zeros(&window) << 55);
+    }
+    for kind in KINDS {
+        for width in Width::ALL {
+            for columns in [1, 4, 7, 12, 31, 32, 64] {
+                for slots in [30, u64::from(width.bits()) + 80] {
+                    for smash in [false, true] {
+                        let rows = kind.draw(slots, columns, &mut random);
+                        let case = Case::new(width, smash, rows, columns);
+                        let chances: Vec<u128> = (0..case.starts.count())
+                            .map(|start| chance_by_rank(case.window_of(start)))
+                            .collect();
+                        case.check(&chances, &mut random);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Both ways through the code must come up, or the comparisons above show little.
+#[test]
+fn windows_of_full_and_of_lower_rank_are_seen() {
+    let mut random = Random(3);
+    let rows = Rows::ZeroRuns(40).draw(400, 6, &mut random);
+    let case = Case::new(Width::W32, true, rows, 6);
+    let full = |start: &u64| rank(&case.window_of(*start)[1..]) == 6;
+    let count = case.starts.count();
+    let starts = (0..count).filter(full).count() as u64;
+    assert!(starts > count / 4 && starts < count - count / 10, "{starts}");
+}
+
+#[test]
+fn parts_of_a_rate_add_up() {
+    let mut random = Random(4);
+    let rows = Rows::ZeroRuns(12).draw(200, 5, &mut random);
+    let case = Case::new(Width::W16, true, rows, 5);
+    let count = case.starts.count();
+    for middle in 0..=count {
+        let halves = case.rate(0, middle).and(case.rate(middle, count));
+        assert_eq!(halves, case.rate(0, count), "cut at {middle}");
+    }
+}
+
+#[test]
+fn no_starts_have_a_rate_of_zero() {
+    assert_eq!(Rate::default().value(), 0.0);
+    assert_eq!(Rate::new(3, 4).and(Rate::default()).value(), 0.75);
+    assert_eq!(Rate::new(1, 4).and(Rate::new(3, 4)).value(), 0.5);
+}
+
+/// Keys as items of a real queue; each slot serves the one at its head.
+fn queue_by_hand(starts_at: &[u8]) -> u32 {
+    let mut waiting = VecDeque::new();
+    let mut longest = 0;
+    for (slot, &arrivals) in starts_at.iter().enumerate() {
+        waiting.extend((0..arrivals).map(|_| slot));
+        waiting.pop_front();
+        longest = longest.max(waiting.len());
+    }
+    longest as u32
+}
+
+#[test]
+fn the_longest_queue_is_that_of_keys_waiting_in_line() {
+    let mut random = Random(5);
+    for len in [0, 1, 2, 10, 100, 1000] {
+        for most in [1, 2, 3, 5, 254] {
+            let starts_at: Vec<u8> = (0..len).map(|_| random.below(most + 1) as u8).collect();
+            assert_eq!(longest_queue(&starts_at), queue_by_hand(&starts_at));
+        }
+    }
+    assert_eq!(longest_queue(&[0, 3, 0, 0, 4, 0, 0, 0, 0]), 3);
+    assert_eq!(longest_queue(&[254]), 253);
+}
+
+#[test]
+fn a_count_that_fills_its_byte_is_an_endless_queue() {
+    assert_eq!(longest_queue(&[255]), u32::MAX);
+    for place in 0..5 {
+        let mut starts_at = [0, 1, 0, 2, 0];
+        starts_at[place] = 255;
+        assert_eq!(longest_queue(&starts_at), u32::MAX, "at {place}");
+    }
+}
