@@ -58,7 +58,8 @@ pub(crate) const fn mix(key_hash: u64) -> u64 {
 /// What a free variable of a homogeneous system is set to: a pseudo-random row.
 #[inline(always)]
 pub(crate) const fn free_row(row: u64) -> u32 {
-    (fold(row ^ WHITEN, FINGERPRINT) >> 32) as u32
+    // Twice, because windows of rows must be independent of each other in every column.
+    (fold(fold(row ^ WHITEN, FINGERPRINT), MIX) >> 32) as u32
 }
 
 /// The segment of a mixed hash: its top `bits` bits.

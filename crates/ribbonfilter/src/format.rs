@@ -28,8 +28,6 @@ const CONSTRUCTION_VERSION: u8 = 1;
 
 /// The most keys that the format can count.
 pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
-/// The most slots of a segment.
-pub(crate) const MAX_SEGMENT_SLOTS: u64 = u32::MAX as u64;
 /// The most segments, as a power of two.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
 

@@ -184,12 +184,13 @@ impl SlidingBasis {
     }
 }
 
-/// The longest queue of keys waiting for a slot, given how many start at each. A count
-/// that fills its byte stands for any number: an endless queue.
-pub(crate) fn longest_queue(starts_at: &[u8]) -> u32 {
+/// The longest queue of keys waiting for a slot, given how many start in each run of so many
+/// slots, at the ends of the runs. A count that fills its byte stands for any number: an
+/// endless queue.
+pub(crate) fn longest_queue(starts_in: &[u8], slots: u32) -> u32 {
     let (mut queue, mut longest, mut most) = (0, 0, 0);
-    for &arrivals in starts_at {
-        queue = (queue + u32::from(arrivals)).saturating_sub(1);
+    for &arrivals in starts_in {
+        queue = (queue + u32::from(arrivals)).saturating_sub(slots);
         longest = longest.max(queue);
         most = most.max(arrivals);
     }

@@ -14,6 +14,6 @@ pub fn all() -> Vec<Box<dyn Peer>> {
             let bytes = filter.as_bytes().len();
             (filter, bytes)
         },
-        |filter, key| filter.contains_hash(key),
+        Filter::contains_hash,
     )]
 }

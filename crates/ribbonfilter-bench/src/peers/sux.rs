@@ -17,6 +17,6 @@ pub fn all(threads: usize) -> Vec<Box<dyn Peer>> {
             let bytes = mem_dbg::MemSize::mem_size(&filter, mem_dbg::SizeFlags::default());
             (filter, bytes)
         },
-        |filter, key| filter.contains(key),
+        Filter::contains,
     )]
 }

@@ -1,6 +1,9 @@
-//! Kernels against one oracle that reads the solution bit by bit.
+//! Every kernel that this CPU can run, against one oracle that reads the solution bit by
+//! bit. A new kernel is tested as soon as [`Kernel::available`] knows it.
 
 use super::*;
+use crate::back_substitution::solve_rows;
+use crate::layout::{MAX_COLUMNS, READ_AHEAD};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -18,19 +21,23 @@ impl Random {
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
+
+    fn band<B: Band>(&mut self) -> B {
+        B::from_words(self.next(), self.next())
+    }
 }
 
 /// A solution of random bits, and what each slot's row is.
-struct Drawn {
+struct Oracle {
     layout: Layout,
     bytes: Vec<u8>,
     rows: Vec<u64>,
 }
 
-impl Drawn {
-    /// All bytes are random, those that are read ahead too: they must not matter.
-    fn draw(layout: Layout, random: &mut Random) -> Self {
-        let bytes = random.bytes(layout.size_in_bytes() as usize + OVER_READ);
+impl Oracle {
+    /// All bytes are random, the `more` behind the solution too: they must not matter.
+    fn draw(layout: Layout, more: usize, random: &mut Random) -> Self {
+        let bytes = random.bytes(layout.size_in_bytes() as usize + more);
         let row = |slot| layout.row(&bytes, slot, layout.columns_of(layout.block_of(slot)));
         Self { rows: (0..layout.slots()).map(row).collect(), layout, bytes }
     }
@@ -47,13 +54,12 @@ impl Drawn {
         self.layout.columns_of(self.layout.block_of(slot))
     }
 
-    /// The oracle: the sum of the rows that the coefficients choose, one after the other,
-    /// in the columns of the block in which they start.
+    /// The sum of the rows that the coefficients choose among the slots that exist, one
+    /// after the other, in the columns of the block in which they start.
     fn sum<B: Band>(&self, slot: u64, coefficients: B) -> u64 {
-        let chosen = (0..B::WIDTH.bits())
-            .filter(|&k| coefficients.advance(k).first_block() & 1 == 1)
-            .map(|k| self.rows[slot as usize + k as usize]);
-        chosen.fold(0, |sum, row| sum ^ row) & first_bits(self.columns_at(slot))
+        let rows = self.rows[slot as usize..].iter().zip(0..B::WIDTH.bits());
+        let chosen = rows.filter(|&(_, k)| coefficients.advance(k).first_block() & 1 == 1);
+        chosen.fold(0, |sum, (row, _)| sum ^ row) & first_bits(self.columns_at(slot))
     }
 }
 
@@ -61,22 +67,21 @@ fn first_bits(count: usize) -> u64 {
     ((1u128 << count) - 1) as u64
 }
 
-/// Random coefficients and the extremes, cut to the slots that exist.
-fn some_coefficients<B: Band>(slots_left: u64, random: &mut Random) -> [B; 4] {
-    let drawn = [
-        (random.next(), random.next()),
-        (random.next() | 1, random.next() & random.next()),
-        (1, 0),
-        (u64::MAX, u64::MAX),
-    ];
-    drawn.map(|(low, high)| B::from_words(low, high) & B::first_bits(slots_left))
+/// Random coefficients mostly, and now and then the extremes.
+fn some_coefficients<B: Band>(random: &mut Random) -> B {
+    match random.next() % 8 {
+        0 => B::from_words(1, 0),
+        1 => B::from_words(u64::MAX, u64::MAX),
+        _ => random.band(),
+    }
 }
 
 /// Sizes around the borders of blocks of 16, 32 and 64 slots, and of 128 slots in all.
-const SLOTS: [u64; 18] =
-    [1, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 71, 127, 128, 129, 191, 192, 195];
+const SLOTS: [u64; 19] =
+    [1, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 71, 127, 128, 129, 191, 192, 195, 321];
 
-const COLUMNS: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 31, 32, 64];
+/// Around a group of columns, too.
+const COLUMNS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 31, 32, 64];
 
 /// Whole columns, and a column fewer in the first, in half, in all but the last block.
 fn layouts<B: Band>() -> Vec<Layout> {
@@ -95,135 +100,159 @@ fn layouts<B: Band>() -> Vec<Layout> {
     layouts
 }
 
-/// The question that every kernel must answer as the oracle does.
-struct Ask<'a, B> {
-    readable: Readable<'a>,
-    fractional: bool,
-    slot: u64,
-    coefficients: B,
-    row: u64,
+/// One kernel, one solution at one alignment: every slot as a start.
+struct Compare<'a, B> {
+    oracle: &'a Oracle,
+    bytes: &'a [u8],
+    coefficients: &'a [B],
+    name: &'static str,
 }
 
-impl<B: Band> Work for Ask<'_, B> {
-    type Output = bool;
+impl<B: Band> Work for Compare<'_, B> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<I: Instructions>(self, instructions: I) -> bool {
-        let Self { readable, fractional, slot, coefficients, row } = self;
-        with_path!(fractional, true, P => {
-            readable.matches::<I, B, P>(instructions, slot, coefficients, row)
-        })
+    fn run<I: Instructions>(self, instructions: I) {
+        let fractional = self.oracle.layout.is_fractional();
+        with_path!(fractional, false, P => self.run_on::<I, P>(instructions));
     }
 }
 
-/// Makes a test for each kernel name, which passes where the CPU lacks the kernel.
-macro_rules! kernels_match_the_oracle {
-    ($($test:ident: $kernel:literal;)*) => {$(
-        #[test]
-        fn $test() {
-            let Some(kernel) = Kernel::by_name($kernel) else { return };
-            matches_the_oracle::<u16>(kernel);
-            matches_the_oracle::<u32>(kernel);
-            matches_the_oracle::<u64>(kernel);
-            matches_the_oracle::<u128>(kernel);
+impl<B: Band> Compare<'_, B> {
+    /// The answer equals the row whatever lies beyond the columns, and no row that differs
+    /// in one column; which one, changes from slot to slot.
+    #[inline(always)]
+    fn run_on<I: Instructions, P: Path>(self, instructions: I) {
+        let Self { oracle, bytes, coefficients, name } = self;
+        let solution = Solution::new(oracle.layout, B::WIDTH, bytes.len());
+        let readable = solution.over(bytes).expect("bytes of that length");
+        for (slot, &coefficients) in (0..).zip(coefficients) {
+            let matches = |row| readable.matches::<I, B, P>(instructions, slot, coefficients, row);
+            let (sum, columns) = (oracle.sum(slot, coefficients), oracle.columns_at(slot));
+            let beyond = !first_bits(columns);
+            let other = sum ^ (1u64 << slot.checked_rem(columns as u64).unwrap_or(0)) & !beyond;
+            let exact = matches(sum | beyond) && (columns == 0 || !matches(other));
+            assert!(exact, "{name}: slot {slot} of {:?}", oracle.layout);
         }
-    )*};
+    }
 }
 
-kernels_match_the_oracle! {
-    portable_matches_the_oracle: "portable";
-    avx2_matches_the_oracle: "avx2";
-    avx512_matches_the_oracle: "avx512";
-    neon_matches_the_oracle: "neon";
-}
+/// Bytes behind the solution, and alignments: as many bytes as a file has, where kernels
+/// are fast, and just those that must follow, where they must not read too far.
+const BEHIND: [(usize, &[usize]); 2] = [(40, &[0, 1, 2, 3, 4, 5, 6, 7]), (READ_AHEAD, &[0, 5])];
 
-fn matches_the_oracle<B: Band>(kernel: Kernel) {
+fn check_kernels<B: Band>() {
     let mut random = Random(B::WIDTH.bits().into());
     for layout in layouts::<B>() {
-        let drawn = Drawn::draw(layout, &mut random);
-        for offset in 0..8 {
-            let (buffer, from) = drawn.at_alignment(offset);
-            // Not a byte more than a kernel may read.
-            let bytes = &buffer[from..][..drawn.bytes.len()];
-            let solution = Solution::new(layout, B::WIDTH, bytes.len());
-            let readable = solution.over(bytes).expect("its own length");
-            for slot in 0..layout.slots() {
-                for coefficients in some_coefficients::<B>(layout.slots() - slot, &mut random) {
-                    let fractional = layout.is_fractional();
-                    let ask =
-                        |row| kernel.run(Ask { readable, fractional, slot, coefficients, row });
-                    let sum = drawn.sum(slot, coefficients);
-                    assert_exactly(ask, sum, drawn.columns_at(slot), || (layout, slot, offset));
+        for (more, offsets) in BEHIND {
+            let oracle = Oracle::draw(layout, more, &mut random);
+            for &offset in offsets {
+                let (buffer, from) = oracle.at_alignment(offset);
+                let bytes = &buffer[from..][..oracle.bytes.len()];
+                let slots = 0..layout.slots();
+                let drawn: Vec<B> = slots.map(|_| some_coefficients(&mut random)).collect();
+                for kernel in Kernel::available() {
+                    let name = kernel.name();
+                    kernel.run(Compare { oracle: &oracle, bytes, coefficients: &drawn, name });
                 }
             }
         }
     }
 }
 
-/// The answer is yes for the row whatever lies beyond the columns, and no for every row
-/// that differs in one column.
-fn assert_exactly<C: fmt::Debug>(
-    ask: impl Fn(u64) -> bool,
-    row: u64,
-    columns: usize,
-    context: impl Fn() -> C,
-) {
-    let beyond = !first_bits(columns);
-    assert!(ask(row), "{:?}", context());
-    assert!(ask(row | beyond), "{:?}", context());
-    for column in 0..columns {
-        assert!(!ask(row ^ 1 << column), "{:?}", context());
+#[test]
+fn kernels_match_the_oracle() {
+    check_kernels::<u16>();
+    check_kernels::<u32>();
+    check_kernels::<u64>();
+    check_kernels::<u128>();
+}
+
+/// The fast way must be open, or the test above shows nothing of it.
+#[test]
+fn whole_blocks_take_the_fast_way() {
+    for width in Width::ALL {
+        let layout = Layout::new(width, 1000, 8, 3);
+        let size = layout.size_in_bytes() as usize;
+        assert!(Solution::new(layout, width, size + 40).fast_blocks > 10);
+        let whole = layout.offset(layout.whole_blocks());
+        assert_eq!(Solution::new(layout, width, whole + OVER_READ - 1).fast_blocks, 0);
     }
 }
 
 #[test]
-fn back_substitution_is_the_same_with_every_kernel() {
-    fn check<B: Band>(random: &mut Random) {
-        for stored in [1, 7, 8, 9, 16, 17, 32] {
-            let draw = |random: &mut Random| B::from_words(random.next() | 1, random.next());
-            let coefficients: Vec<B> =
-                (0..64).map(|row| if row % 7 == 3 { B::ZERO } else { draw(random) }).collect();
-            let values: Vec<u32> = (0..64).map(|_| random.next() as u32).collect();
-            let columns: Columns<B> = core::array::from_fn(|_| draw(random));
-            let mut results = Kernel::available().map(|kernel| {
-                let mut columns = columns;
-                kernel.run(SolveRows {
-                    rows: Rows { coefficients: &coefficients, values: &values },
-                    columns: &mut columns,
-                    stored,
-                });
-                columns[..stored].to_vec()
-            });
-            let first = results.next().expect("a kernel");
-            assert!(results.all(|result| result == first), "{} columns", stored);
-        }
+fn bytes_of_another_length_cannot_be_read() {
+    let layout = Layout::new(Width::W64, 1000, 8, 0);
+    let len = layout.size_in_bytes() as usize + 40;
+    let solution = Solution::new(layout, Width::W64, len);
+    let bytes = vec![0; len + 1];
+    assert!(solution.over(&bytes[..len]).is_some());
+    for other in [0, 1, len - 1, len + 1] {
+        assert!(solution.over(&bytes[..other]).is_none(), "{other} bytes");
     }
-    let mut random = Random(5);
-    check::<u16>(&mut random);
-    check::<u32>(&mut random);
-    check::<u64>(&mut random);
-    check::<u128>(&mut random);
 }
 
+/// Rows of one block and the columns before them.
 struct SolveRows<'a, B> {
-    rows: Rows<'a, B>,
-    columns: &'a mut Columns<B>,
+    coefficients: &'a [B],
+    values: &'a [u32],
+    columns: Columns<B>,
     stored: usize,
 }
 
 impl<B: Band> Work for SolveRows<'_, B> {
-    type Output = ();
+    type Output = Columns<B>;
 
     #[inline(always)]
-    fn run<I: Instructions>(self, instructions: I) {
-        instructions.solve_rows(self.rows, self.columns, self.stored);
+    fn run<I: Instructions>(mut self, instructions: I) -> Columns<B> {
+        let rows = Rows { coefficients: self.coefficients, values: self.values };
+        instructions.solve_rows(rows, &mut self.columns, self.stored);
+        self.columns
+    }
+}
+
+fn check_solving<B: Band>() {
+    let mut random = Random(B::WIDTH.bits().into());
+    for rows in [1, 2, 15, 16, 31, 32, 63, 64] {
+        for stored in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32] {
+            // A quarter of the rows is empty.
+            let draw = |random: &mut Random| match random.next() & 3 {
+                0 => B::ZERO,
+                _ => B::from_words(random.next() | 1, random.next()),
+            };
+            let coefficients: Vec<B> = (0..rows).map(|_| draw(&mut random)).collect();
+            let values: Vec<u32> = (0..rows).map(|_| random.next() as u32).collect();
+            let before: Columns<B> = [(); MAX_COLUMNS].map(|()| random.band());
+            let mut expected = before;
+            let plain = Rows { coefficients: &coefficients, values: &values };
+            solve_rows(plain, &mut expected, stored);
+            for kernel in Kernel::available() {
+                let solved = kernel.run(SolveRows {
+                    coefficients: &coefficients,
+                    values: &values,
+                    columns: before,
+                    stored,
+                });
+                assert_eq!(solved[..stored], expected[..stored], "{kernel:?}");
+            }
+        }
     }
 }
 
 #[test]
-fn kernels_are_named_and_the_best_comes_first() {
-    let names: Vec<_> = Kernel::available().map(Kernel::name).collect();
-    assert_eq!(names.last(), Some(&"portable"));
+fn kernels_solve_rows_as_the_plain_code_does() {
+    check_solving::<u16>();
+    check_solving::<u32>();
+    check_solving::<u64>();
+    check_solving::<u128>();
+}
+
+#[test]
+fn kernels_are_known_by_name() {
     assert_eq!(Kernel::available().next(), Some(Kernel::best()));
-    assert_eq!(Kernel::by_name("mmx"), None);
+    for kernel in Kernel::available() {
+        assert_eq!(Kernel::by_name(kernel.name()), Some(kernel));
+    }
+    assert!(Kernel::by_name("portable").is_some());
+    assert_eq!(Kernel::by_name("none"), None);
 }

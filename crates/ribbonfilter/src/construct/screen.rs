@@ -6,29 +6,38 @@ use crate::rate;
 use crate::shape::Shape;
 use alloc::vec::Vec;
 
-/// Counts keys a start, for one segment and seed after another.
+/// Counters that fit the nearest cache, as a power of two. In a larger segment each counts
+/// the starts of several slots: what makes a queue long is a crowd over hundreds of slots,
+/// which is seen just as well.
+const COUNTERS_LOG: u32 = 15;
+
+/// Counts keys by their starts, for one segment and seed after another.
 pub(crate) struct Screen {
     starts: Starts,
     segment_bits: u32,
-    starts_at: Vec<u8>,
+    /// A counter is for `1 << slots_log` starts.
+    slots_log: u32,
+    counters: Vec<u8>,
 }
 
 impl Screen {
     pub(crate) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
         let starts = shape.starts();
-        let starts_at = try_filled(0, starts.count() as usize)?;
-        Ok(Self { starts, segment_bits: shape.segment_bits, starts_at })
+        // Half a power of two below the size of the cache, for the keys that pass by.
+        let slots_log = (starts.count().ilog2() + 1).saturating_sub(COUNTERS_LOG);
+        let counters = try_filled(0, (starts.count() >> slots_log) as usize + 1)?;
+        Ok(Self { starts, segment_bits: shape.segment_bits, slots_log, counters })
     }
 
     /// The longest queue of a segment's keys under a seed.
-    pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: u8) -> u32 {
-        let seed = Seed::new(seed);
-        self.starts_at.fill(0);
+    #[inline(always)]
+    pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: Seed) -> u32 {
+        self.counters.fill(0);
         for &key in keys {
             let start = self.starts.start(seeded(below_segment(key, self.segment_bits), seed));
-            let count = &mut self.starts_at[start as usize];
+            let count = &mut self.counters[(start >> self.slots_log) as usize];
             *count = count.saturating_add(1);
         }
-        rate::longest_queue(&self.starts_at)
+        rate::longest_queue(&self.counters, 1 << self.slots_log)
     }
 }

@@ -49,7 +49,7 @@ impl<B: Band, R: Fingerprint> Workspace<B, R> {
 
     /// The longest queue of a segment's keys under a seed.
     pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: u8) -> u32 {
-        self.screen.longest_queue(keys, seed)
+        self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed) })
     }
 
     /// Makes the system of a segment's keys under a seed: the number of redundant ones, or
@@ -61,6 +61,21 @@ impl<B: Band, R: Fingerprint> Workspace<B, R> {
     /// Solves the system into a segment's bytes.
     pub(crate) fn solve(&self, free: impl Fn(u64) -> u32, layout: &Layout, bytes: &mut [u8]) {
         self.kernel.run(Solve { banding: &self.banding, free, layout, bytes });
+    }
+}
+
+struct Count<'a> {
+    screen: &'a mut Screen,
+    keys: &'a [u64],
+    seed: Seed,
+}
+
+impl Work for Count<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self, _: I) -> u32 {
+        self.screen.longest_queue(self.keys, self.seed)
     }
 }
 

@@ -136,7 +136,7 @@ fn fields_keep_their_largest_values() {
         width: Width::W128,
         smash: true,
         segment_bits: MAX_SEGMENT_BITS,
-        segment_slots: MAX_SEGMENT_SLOTS - 63,
+        segment_slots: u64::from(u32::MAX) - 63,
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
     };

@@ -33,12 +33,15 @@ use core::f64::consts::LN_2;
 
 /// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough
 /// for the cache.
-const SEGMENT_LOG: u32 = 18;
+pub(super) const SEGMENT_LOG: u32 = 18;
 /// Below `1 << SMALL_LOG` keys the ends of the system matter (smash), seeds are cheap, and
 /// the rate can be held close to the nominal one.
 const SMALL_LOG: u32 = 17;
 /// Below `1 << MEDIUM_LOG` keys a second solution is cheap.
 const MEDIUM_LOG: u32 = 21;
+
+/// From `1 << FORGIVING_LOG` keys on one bad stretch weighs less and less.
+const FORGIVING_LOG: u32 = 13;
 
 /// Spare slots that even the smallest system needs besides its columns.
 const LEAST_SPARE: u64 = 9;
@@ -80,19 +83,19 @@ struct Regime {
 
 impl Regime {
     fn screened(keys: u64, width: Width, columns: u32) -> Self {
-        let forgiven = libm::log2(keys as f64 / 1e4).max(0.0);
-        let margin = (f64::from(columns) + 6.0 - forgiven).max(1.0);
-        let limit = f64::from(width.bits()) - libm::round(margin);
+        let forgiven = keys.ilog2().saturating_sub(FORGIVING_LOG);
+        let margin = (columns + 6).saturating_sub(forgiven).max(1);
+        let limit = f64::from(width.bits()) - f64::from(margin);
         let small = keys < 1 << SMALL_LOG;
-        // One seed in five, or in three, passes the screen.
-        let minus_ln_p = if small { 1.6 } else { 1.1 };
+        // One seed in five, or two in five, pass the screen.
+        let minus_ln_p = if small { 1.6 } else { 0.92 };
         Self {
             overhead: match limit > 8.0 {
                 true => standard::overhead(keys as f64, limit + 5.0, minus_ln_p),
                 false => f64::INFINITY,
             },
             queue_limit: Some(limit.max(0.0) as u32),
-            allowance: if small { 1.02 } else { 1.04 },
+            allowance: if small { 1.02 } else { 1.035 },
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) use standard::overhead as standard_overhead;
 
 use crate::equation::FINGERPRINT_BITS;
 use crate::error::BuildError;
-use crate::format::{FIXED, MAX_KEYS, MAX_SEGMENT_BITS, MAX_SEGMENT_SLOTS};
+use crate::format::{FIXED, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -200,9 +200,6 @@ impl Settings {
     /// The plan for so many keys, its slots increased `growth` times.
     pub(crate) fn plan(&self, keys: u64, growth: u32) -> Result<Plan, BuildError> {
         self.check()?;
-        if keys > MAX_KEYS {
-            return Err(BuildError::TooManyKeys { keys, most: MAX_KEYS });
-        }
         let (variant, width) = self.choose(keys);
         let frame = Frame { variant, width, keys, overhead: self.overhead, growth };
         if keys == 0 {
@@ -215,19 +212,19 @@ impl Settings {
     /// The most keys whose filter takes at most `bytes`.
     pub(crate) fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
         self.check()?;
+        // A budget by the key is too small for few keys, because of the fixed part: that is
+        // no reason to look for fewer.
         let fits = |keys| match self.plan(keys, 0) {
             Ok(plan) => plan.size_in_bytes() <= bytes,
-            Err(_) => false,
+            Err(error) => matches!(error, BuildError::SizeTooSmall { .. }),
         };
-        let Some(octave) = (0..MAX_KEYS.ilog2()).rev().find(|&octave| fits(1 << octave)) else {
+        let mut octaves = (0..=MAX_KEYS.ilog2()).rev();
+        let Some(octave) = octaves.find(|&octave| fits(1 << octave)) else {
             return Ok(0);
         };
-        let (mut most, mut too_many) = (1 << octave, 2 << octave);
-        while too_many - most > 1 {
-            let middle = most + (too_many - most) / 2;
-            *(if fits(middle) { &mut most } else { &mut too_many }) = middle;
-        }
-        Ok(most)
+        let end = (2 << octave).min(MAX_KEYS + 1) - (1 << octave);
+        let most = (1 << octave) + partition_point(end, |more| fits((1 << octave) + more)) - 1;
+        Ok(if self.plan(most, 0).is_ok() { most } else { 0 })
     }
 
     fn check(&self) -> Result<(), BuildError> {
@@ -317,17 +314,28 @@ impl Frame {
     fn check_suitable(&self) -> Result<(), BuildError> {
         let most = match self.variant {
             Variant::Standard => standard::most_keys(self.width),
-            Variant::Homogeneous => MAX_KEYS,
+            Variant::Homogeneous => u64::MAX,
         };
         if self.keys > most {
             let Self { variant, width, keys, .. } = *self;
             return Err(BuildError::Unsuitable { variant, width, keys, instead: Width::W128 });
         }
-        let system = self.system(self.most_columns());
-        if system.segment_bits > MAX_SEGMENT_BITS || self.slots(system) > MAX_SEGMENT_SLOTS {
-            return Err(BuildError::TooManyKeys { keys: self.keys, most: 1 << 40 });
+        if self.keys > self.most_keys() {
+            return Err(BuildError::TooManyKeys { keys: self.keys, most: self.most_keys() });
         }
         Ok(())
+    }
+
+    /// The most keys that the format can hold in segments of the usual size.
+    fn most_keys(&self) -> u64 {
+        let segment_log = match self.variant {
+            Variant::Standard => standard::segment_log(self.width),
+            Variant::Homogeneous => homogeneous::SEGMENT_LOG,
+        };
+        match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
+            Some(too_many) => MAX_KEYS.min(too_many - 1),
+            None => MAX_KEYS,
+        }
     }
 
     /// The fewest columns that promise a rate.

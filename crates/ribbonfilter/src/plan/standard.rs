@@ -72,7 +72,7 @@ pub(crate) fn overhead(keys: f64, width: f64, minus_ln_p: f64) -> f64 {
 /// A segment has at least so many keys and fewer than twice as many, as a power of two.
 /// Smaller segments need fewer slots a key, but their sizes vary more: these are where the
 /// sum is least.
-const fn segment_log(width: Width) -> u32 {
+pub(super) const fn segment_log(width: Width) -> u32 {
     match width {
         Width::W16 => 63,
         Width::W32 => 12,

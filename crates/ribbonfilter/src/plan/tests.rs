@@ -62,7 +62,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     assert!(plan.slots() >= plan.keys(), "{plan:?}");
     assert!(shape.boundary < blocks, "{plan:?}");
     assert!((1..=FINGERPRINT_BITS).contains(&shape.columns), "{plan:?}");
-    assert!(shape.segment_slots <= MAX_SEGMENT_SLOTS, "{plan:?}");
+    assert!(shape.segment_slots <= u32::MAX.into(), "{plan:?}");
     assert!(shape.segment_bits <= MAX_SEGMENT_BITS, "{plan:?}");
     assert!(shape.segment_bits == 0 || shape.segment_slots.is_multiple_of(64), "{plan:?}");
     assert!(plan.queue_limit.is_none_or(|limit| limit < shape.width.bits()), "{plan:?}");
@@ -413,10 +413,17 @@ fn what_cannot_be_had_is_refused_by_its_name() {
     assert!(matches!(error, BuildError::SizeTooSmall { needed: 40, keys: 0, .. }));
     let error = refused(standard, Width::W64, Target::TotalBytes(52), 100);
     assert!(matches!(error, BuildError::SizeTooSmall { bytes: 52, keys: 100, .. }));
-    let error = refused(standard, Width::W64, Target::Rate(0.01), MAX_KEYS + 1);
-    assert!(matches!(error, BuildError::TooManyKeys { most: MAX_KEYS, .. }));
-    let error = refused(standard, Width::W32, Target::Rate(0.01), 1 << 47);
-    assert!(matches!(error, BuildError::TooManyKeys { .. }));
+    for (variant, width) in
+        [(standard, Width::W32), (standard, Width::W128), (homogeneous, Width::W64)]
+    {
+        let error = refused(variant, width, Target::Rate(0.01), u64::MAX);
+        let BuildError::TooManyKeys { most, .. } = error else {
+            panic!("{error}");
+        };
+        let largest = settings(variant, width, Target::Rate(0.01));
+        largest.plan(most, 0).expect("as many as it says");
+        assert!(matches!(largest.plan(most + 1, 0), Err(BuildError::TooManyKeys { .. })));
+    }
     let error = refused(standard, Width::W16, Target::Rate(0.01), 1025);
     let BuildError::Unsuitable { instead, .. } = error else {
         panic!("{error}");

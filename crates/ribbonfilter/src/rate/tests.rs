@@ -260,19 +260,21 @@ fn the_longest_queue_is_that_of_keys_waiting_in_line() {
     for len in [0, 1, 2, 10, 100, 1000] {
         for most in [1, 2, 3, 5, 254] {
             let starts_at: Vec<u8> = (0..len).map(|_| random.below(most + 1) as u8).collect();
-            assert_eq!(longest_queue(&starts_at), queue_by_hand(&starts_at));
+            assert_eq!(longest_queue(&starts_at, 1), queue_by_hand(&starts_at));
         }
     }
-    assert_eq!(longest_queue(&[0, 3, 0, 0, 4, 0, 0, 0, 0]), 3);
-    assert_eq!(longest_queue(&[254]), 253);
+    assert_eq!(longest_queue(&[0, 3, 0, 0, 4, 0, 0, 0, 0], 1), 3);
+    assert_eq!(longest_queue(&[254], 1), 253);
+    // In runs of four slots: 3, 7 - 1, none, 9 + 1 waiting at their ends.
+    assert_eq!(longest_queue(&[7, 5, 0, 13, 2], 4), 9);
 }
 
 #[test]
 fn a_count_that_fills_its_byte_is_an_endless_queue() {
-    assert_eq!(longest_queue(&[255]), u32::MAX);
+    assert_eq!(longest_queue(&[255], 1), u32::MAX);
     for place in 0..5 {
         let mut starts_at = [0, 1, 0, 2, 0];
         starts_at[place] = 255;
-        assert_eq!(longest_queue(&starts_at), u32::MAX, "at {place}");
+        assert_eq!(longest_queue(&starts_at, 1), u32::MAX, "at {place}");
     }
 }
