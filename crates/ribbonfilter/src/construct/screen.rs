@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 /// Counters that fit the nearest cache, as a power of two. In a larger segment each counts
 /// the starts of several slots: what makes a queue long is a crowd over hundreds of slots,
-/// which is seen just as well.
+/// which is seen just as well. Within a run of `2^k` slots about `k` of a queue are hidden.
 const COUNTERS_LOG: u32 = 15;
 
 /// Counts keys by their starts, for one segment and seed after another.
@@ -38,6 +38,6 @@ impl Screen {
             let count = &mut self.counters[(start >> self.slots_log) as usize];
             *count = count.saturating_add(1);
         }
-        rate::longest_queue(&self.counters, 1 << self.slots_log)
+        rate::longest_queue(&self.counters, 1 << self.slots_log).saturating_add(self.slots_log)
     }
 }

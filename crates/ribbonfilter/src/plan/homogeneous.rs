@@ -41,7 +41,7 @@ const SMALL_LOG: u32 = 17;
 const MEDIUM_LOG: u32 = 21;
 
 /// From `1 << FORGIVING_LOG` keys on one bad stretch weighs less and less.
-const FORGIVING_LOG: u32 = 13;
+const FORGIVING_LOG: u32 = 12;
 
 /// Spare slots that even the smallest system needs besides its columns.
 const LEAST_SPARE: u64 = 9;
@@ -95,7 +95,7 @@ impl Regime {
                 false => f64::INFINITY,
             },
             queue_limit: Some(limit.max(0.0) as u32),
-            allowance: if small { 1.02 } else { 1.035 },
+            allowance: if small { 1.02 } else { 1.025 },
         }
     }
 
