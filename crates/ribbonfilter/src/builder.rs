@@ -41,6 +41,7 @@ pub struct FilterBuilder<'p> {
     hashes: Vec<u64>,
     progress: Reporter<'p>,
     threads: usize,
+    max_memory: Option<u64>,
     kernel: Option<Kernel>,
     /// The first allocation that failed, reported at the end.
     failure: Option<crate::error::OutOfMemory>,
@@ -183,6 +184,22 @@ impl<'p> FilterBuilder<'p> {
         self
     }
 
+    /// Takes no more memory than this for the build, pushed hashes and the filter included,
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, Filter};
+    ///
+    /// let mut builder = Filter::builder().max_memory(10_000);
+    /// builder.extend(0..10_000);
+    /// assert!(matches!(builder.finish(), Err(BuildError::MemoryLimit { .. })));
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
     /// Calls back while the filter is built; the callback can stop the build.
     ///
     /// ```
@@ -208,6 +225,7 @@ impl<'p> FilterBuilder<'p> {
             hashes: self.hashes,
             progress: Reporter::new(callback),
             threads: self.threads,
+            max_memory: self.max_memory,
             kernel: self.kernel,
             failure: self.failure,
         }
@@ -333,7 +351,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// If the settings contradict themselves or the number of keys.
     pub fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
-        self.settings.plan(keys, 0)
+        Ok(self.settings.plan(keys, 0)?.on_threads(self.thread_count()))
     }
 
     /// The most keys whose filter takes at most so many bytes; 0 if not even one does.
@@ -379,7 +397,11 @@ impl<'p> FilterBuilder<'p> {
     }
 
     fn resources(&self) -> Resources {
-        Resources { kernel: self.kernel.unwrap_or_else(Kernel::best), threads: self.thread_count() }
+        Resources {
+            kernel: self.kernel.unwrap_or_else(Kernel::best),
+            threads: self.thread_count(),
+            max_memory: self.max_memory.unwrap_or(u64::MAX),
+        }
     }
 
     /// The threads that a build will use.

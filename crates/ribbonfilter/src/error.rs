@@ -84,6 +84,13 @@ pub enum BuildError {
         /// The slots of the last try.
         slots: u64,
     },
+    /// The build would take more memory than it may.
+    MemoryLimit {
+        /// The bytes that it would take.
+        needed: u64,
+        /// The bytes that it may take.
+        limit: u64,
+    },
     /// The system refused memory.
     OutOfMemory {
         /// The bytes that were asked for.
@@ -131,6 +138,11 @@ impl fmt::Display for BuildError {
                 f,
                 "no solvable system for {keys} keys in up to {slots} slots: the key hashes are \
                  far from random; hash the keys again under another key_seed"
+            ),
+            Self::MemoryLimit { needed, limit } => write!(
+                f,
+                "the build needs {needed} bytes of memory but may take only {limit}: allow more, \
+                 use fewer threads, or split the keys into several filters"
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory: build fewer keys at a time")

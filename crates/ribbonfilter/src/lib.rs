@@ -79,7 +79,9 @@
 //!
 //! # Features
 //!
-//! - `std` (default): files and writers. Without it the library needs only `alloc`.
+//! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it
+//!   the library needs only `alloc`.
+//! - `parallel`: builds on several threads.
 
 #![no_std]
 

@@ -165,11 +165,15 @@ bands! {
         let spread = u64::from(bits) << shift;
         [spread & 0xffff_ffff, spread >> 32, 0]
     };
-    // `>> 1 >> (63 - shift)` is `>> (64 - shift)` that also holds for a shift of 0.
-    u64, Width::W64, 2, |bits, shift| [bits << shift, bits >> 1 >> (63 - shift), 0];
+    // What a shift pushes out at the top, a rotation brings back at the bottom.
+    u64, Width::W64, 2, |bits, shift| {
+        let near = bits << shift;
+        [near, bits.rotate_left(shift) ^ near, 0]
+    };
     u128, Width::W128, 3, |bits, shift| {
         let spread = bits << shift;
-        [spread as u64, (spread >> 64) as u64, ((bits >> 64) as u64) >> 1 >> (63 - shift)]
+        let far = (bits >> 64) as u64;
+        [spread as u64, (spread >> 64) as u64, far.rotate_left(shift) ^ far << shift]
     };
 }
 

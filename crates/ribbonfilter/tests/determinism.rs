@@ -3,7 +3,7 @@
 
 mod support;
 
-use ribbonfilter::{Filter, Variant, Width};
+use ribbonfilter::{Filter, Kernel, Variant, Width};
 use support::{Keys, build, builder, kinds, random, scale};
 
 #[test]
@@ -22,6 +22,29 @@ fn any_order_of_the_keys() {
                 build(builder(variant, width, 7.3), shuffled.iter().copied()),
             ] {
                 assert_eq!(first.as_bytes(), other.as_bytes(), "{first:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_and_any_kernel() {
+    for keys in [1000, 70_000, scale(140_000, 600_000, 3_000_000)] {
+        for (variant, width) in kinds(keys) {
+            let built = |threads, kernel| {
+                let mut builder = builder(variant, width, 7.3).threads(threads).kernel(kernel);
+                builder.extend_hashes((0..keys).map(|index| Keys::Random.hash(index)));
+                builder.finish().expect("ordinary keys build")
+            };
+            let first = built(1, Kernel::best());
+            for kernel in Kernel::available() {
+                for threads in [1, 2, 3, 8] {
+                    let other = built(threads, kernel);
+                    assert!(
+                        first.as_bytes() == other.as_bytes(),
+                        "{threads} threads, {kernel:?}: {first:?}"
+                    );
+                }
             }
         }
     }

@@ -64,6 +64,8 @@ impl<'p> Task<'_, 'p> {
 pub(crate) struct Resources {
     pub(crate) kernel: Kernel,
     pub(crate) threads: usize,
+    /// The most bytes that the build may take.
+    pub(crate) max_memory: u64,
 }
 
 /// Builds a filter from mixed key hashes.
@@ -76,8 +78,9 @@ pub(crate) fn build(
     let mut distinct = false;
     let mut growth = 0;
     loop {
-        let plan = settings.plan(hashes.len() as u64, growth)?;
-        let keys = Partitioned::new(hashes, plan.shape.segment_bits, progress)?;
+        let plan = settings.plan(hashes.len() as u64, growth)?.on_threads(resources.threads);
+        plan.check_memory(resources.max_memory)?;
+        let keys = Partitioned::new(hashes, plan.shape.segment_bits, resources.threads, progress)?;
         let attempt = attempt(&plan, &keys, settings.key_seed, resources, progress);
         hashes = keys.into_hashes();
         match attempt {

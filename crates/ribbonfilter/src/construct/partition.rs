@@ -1,7 +1,10 @@
 //! Key hashes in the order of their segments.
+//!
+//! Count, then scatter. Several threads each count and scatter a share of the hashes; each
+//! has a piece of every segment to itself, cut out beforehand, so none waits for another.
 
 use crate::equation::segment;
-use crate::error::{BuildError, try_filled};
+use crate::error::{BuildError, OutOfMemory, try_filled};
 use crate::progress::{Phase, Reporter};
 use alloc::vec::Vec;
 
@@ -13,10 +16,11 @@ pub(crate) struct Partitioned {
 }
 
 impl Partitioned {
-    /// Orders hashes by their segments: count, then scatter.
+    /// Orders hashes by their segments.
     pub(crate) fn new(
         hashes: Vec<u64>,
         segment_bits: u32,
+        threads: usize,
         progress: &mut Reporter<'_>,
     ) -> Result<Self, BuildError> {
         if segment_bits == 0 {
@@ -24,21 +28,14 @@ impl Partitioned {
             return Ok(Self { hashes, borders });
         }
         progress.report(Phase::Partitioning, 0, 2)?;
-        let mut borders = try_filled(0, (1 << segment_bits) + 1)?;
-        for &hash in &hashes {
-            borders[segment(hash, segment_bits) as usize + 1] += 1;
-        }
-        for segment in 1..borders.len() {
-            borders[segment] += borders[segment - 1];
-        }
+        let shares = Vec::from_iter(hashes.chunks(hashes.len().div_ceil(threads).max(1)));
+        let counts = on_threads(shares.clone(), |share| count(share, segment_bits));
+        let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
         progress.report(Phase::Partitioning, 1, 2)?;
         let mut ordered = try_filled(0, hashes.len())?;
-        let mut next = borders.clone();
-        for &hash in &hashes {
-            let place = &mut next[segment(hash, segment_bits) as usize];
-            ordered[*place] = hash;
-            *place += 1;
-        }
+        let borders = borders(&counts, segment_bits)?;
+        let work = shares.into_iter().zip(pieces(&counts, &mut ordered)).collect();
+        on_threads(work, |(share, pieces)| scatter(share, segment_bits, pieces));
         progress.report(Phase::Partitioning, 2, 2)?;
         Ok(Self { hashes: ordered, borders })
     }
@@ -53,4 +50,70 @@ impl Partitioned {
     pub(crate) fn into_hashes(self) -> Vec<u64> {
         self.hashes
     }
+}
+
+/// How many hashes of a share each segment has.
+fn count(share: &[u64], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
+    let mut counts = try_filled(0, 1 << segment_bits)?;
+    for &hash in share {
+        counts[segment(hash, segment_bits) as usize] += 1;
+    }
+    Ok(counts)
+}
+
+/// Where each segment begins, and the end of the last.
+fn borders(counts: &[Vec<usize>], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
+    let mut borders = try_filled(0, (1 << segment_bits) + 1)?;
+    for segment in 0..1 << segment_bits {
+        let size: usize = counts.iter().map(|counts| counts[segment]).sum();
+        borders[segment + 1] = borders[segment] + size;
+    }
+    Ok(borders)
+}
+
+/// Cuts the ordered hashes into a piece for every segment and share; those of a share
+/// together.
+fn pieces<'a>(counts: &[Vec<usize>], ordered: &'a mut [u64]) -> Vec<Vec<&'a mut [u64]>> {
+    let mut pieces: Vec<Vec<&mut [u64]>> = counts.iter().map(|_| Vec::new()).collect();
+    let mut rest = ordered;
+    for segment in 0..counts.first().map_or(0, Vec::len) {
+        for (share, counts) in counts.iter().enumerate() {
+            let (piece, behind) = rest.split_at_mut(counts[segment]);
+            pieces[share].push(piece);
+            rest = behind;
+        }
+    }
+    pieces
+}
+
+/// Writes each hash of a share into its segment's piece.
+fn scatter(share: &[u64], segment_bits: u32, mut pieces: Vec<&mut [u64]>) {
+    for &hash in share {
+        let piece = &mut pieces[segment(hash, segment_bits) as usize];
+        if let Some((place, rest)) = core::mem::take(piece).split_first_mut() {
+            *place = hash;
+            *piece = rest;
+        }
+    }
+}
+
+/// Does each piece of work on a thread of its own, the last on the calling one.
+#[cfg(feature = "parallel")]
+fn on_threads<W: Send, T: Send>(mut work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
+    let Some(last) = work.pop() else {
+        return Vec::new();
+    };
+    std::thread::scope(|scope| {
+        let job = &job;
+        let others: Vec<_> = work.into_iter().map(|work| scope.spawn(move || job(work))).collect();
+        let last = job(last);
+        let results = others.into_iter().map(|other| other.join().expect("no thread panics"));
+        results.chain([last]).collect()
+    })
+}
+
+/// Does all work on the calling thread.
+#[cfg(not(feature = "parallel"))]
+fn on_threads<W, T>(work: Vec<W>, job: impl Fn(W) -> T) -> Vec<T> {
+    work.into_iter().map(job).collect()
 }

@@ -68,6 +68,7 @@ pub struct Plan {
     /// Redundant equations that distinct keys make.
     pub(crate) expected_redundant: u64,
     keys: u64,
+    threads: u64,
 }
 
 impl Plan {
@@ -175,24 +176,45 @@ impl Plan {
         self.size_in_bytes() as f64 * 8.0 / self.keys as f64
     }
 
-    /// The most memory that the build takes at once, in bytes: the pushed hashes, their
-    /// ordered copy, one segment's system and the finished filter.
+    /// The most memory that the build takes at once, in bytes: the pushed hashes and their
+    /// ordered copy, or one of these, the finished filter, and for every thread one segment's
+    /// system.
     ///
     /// ```
-    /// # let plan = ribbonfilter::Filter::builder().plan_for(1_000_000)?;
-    /// assert!(plan.peak_memory() < 30_000_000);
+    /// # let plan = ribbonfilter::Filter::builder().threads(1).plan_for(10_000_000)?;
+    /// assert!(plan.peak_memory() < 180_000_000); // 18 bytes a key
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn peak_memory(&self) -> u64 {
         let shape = &self.shape;
         let hashes = 8 * self.keys;
         let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
+        let threads = self.threads.min(shape.segments());
+        // The copy is there with the pushed hashes first, then with the systems.
+        hashes + ordered.max(threads * self.workspace() + self.size_in_bytes())
+    }
+
+    /// The bytes that one thread needs for one segment.
+    fn workspace(&self) -> u64 {
+        let shape = &self.shape;
         let coefficients = u64::from(shape.width.bits() / 8);
         let fingerprint = if shape.variant == Variant::Standard { 4 } else { 0 };
-        let count = 1;
-        let segment = shape.segment_slots * (coefficients + fingerprint + count);
-        // Hashes and their copy are together only before the system and the bytes are made.
-        hashes + ordered.max(segment + self.size_in_bytes())
+        let mean = self.keys as f64 / shape.segments() as f64;
+        let fullest = mean + 6.0 * libm::sqrt(mean);
+        shape.segment_slots * (coefficients + fingerprint) + 8 * fullest as u64
+    }
+
+    /// The same plan for another number of threads.
+    pub(crate) fn on_threads(self, threads: usize) -> Self {
+        Self { threads: threads as u64, ..self }
+    }
+
+    /// Refuses a limit that would be exceeded.
+    pub(crate) fn check_memory(&self, limit: u64) -> Result<(), BuildError> {
+        match self.peak_memory() {
+            needed if needed > limit => Err(BuildError::MemoryLimit { needed, limit }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -277,6 +299,7 @@ impl Settings {
                 queue_limit: None,
                 expected_redundant: 0,
                 keys: 0,
+                threads: 1,
             }),
         }
     }
@@ -411,6 +434,7 @@ impl Frame {
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
             keys: self.keys,
+            threads: 1,
         };
         self.with_boundary(plan, 0)
     }

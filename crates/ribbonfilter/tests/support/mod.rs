@@ -1,7 +1,7 @@
 //! What the integration tests share: keys, variants, sizes and measured rates.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use ribbonfilter::{Filter, FilterBuilder, Key, Variant, Width};
+use ribbonfilter::{Filter, FilterBuilder, Kernel, Key, Variant, Width};
 
 /// A value for a run in debug, in release, and for the long run of `scripts/test-full`.
 pub fn scale<T>(debug: T, release: T, full: T) -> T {
@@ -63,10 +63,19 @@ pub fn builder(variant: Variant, width: Width, columns: f64) -> FilterBuilder<'s
     Filter::builder().variant(variant).width(width).columns(columns)
 }
 
-/// Builds a filter of hashes.
-pub fn build(mut builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u64>) -> Filter {
+/// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.
+pub fn kernel() -> Kernel {
+    match std::env::var("RIBBONFILTER_KERNEL") {
+        Ok(name) => Kernel::by_name(&name).expect("a kernel that this CPU can run"),
+        Err(_) => Kernel::best(),
+    }
+}
+
+/// Builds a filter of hashes with the [`kernel`] of this run.
+pub fn build(builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u64>) -> Filter {
+    let mut builder = builder.kernel(kernel());
     hashes.into_iter().for_each(|hash| builder.push_hash(hash));
-    builder.finish().expect("ordinary keys build")
+    builder.finish().expect("ordinary keys build").with_kernel(kernel())
 }
 
 /// Asks for every key.
