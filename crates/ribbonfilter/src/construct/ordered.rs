@@ -3,6 +3,9 @@
 //! Inserted in order of arrival, every key of a large segment would miss the cache. The
 //! start is monotone in the seeded hash, so scattering by the top bits is enough: the keys
 //! of one part start within a few thousand slots of each other.
+//!
+//! Parts are given room for some standard deviations more than their share, so the hashes
+//! need not be counted first. Only if they are so skewed that a part overflows are they.
 
 use crate::equation::{Seed, Seeded, below_segment, seeded};
 use crate::error::{OutOfMemory, try_reserve};
@@ -18,47 +21,116 @@ const MAX_PARTS_LOG: u32 = 9;
 #[derive(Default)]
 pub(crate) struct Ordered {
     hashes: Vec<Seeded>,
-    places: Vec<usize>,
+    /// Where each part begins, and the end of the last.
+    borders: Vec<usize>,
+    /// Where each part's hashes end.
+    ends: Vec<usize>,
 }
 
 impl Ordered {
-    /// The hashes of a segment's keys under a seed, part by part.
+    /// Brings the hashes of a segment's keys under a seed into order.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
         keys: &[u64],
         segment_bits: u32,
         seed: Seed,
-    ) -> Result<&[Seeded], OutOfMemory> {
-        let missing = keys.len().saturating_sub(self.hashes.len());
-        if missing > 0 {
-            self.hashes.clear();
-            try_reserve(&mut self.hashes, keys.len())?;
-            self.hashes.resize(keys.len(), Seeded::default());
-        }
-        let hashes = &mut self.hashes[..keys.len()];
+    ) -> Result<(), OutOfMemory> {
         let parts_log = (keys.len() >> PART_LOG).max(1).ilog2().min(MAX_PARTS_LOG);
-        if parts_log == 0 {
-            for (hash, &key) in hashes.iter_mut().zip(keys) {
-                *hash = seeded(below_segment(key, segment_bits), seed);
+        let hash = |key| seeded(below_segment(key, segment_bits), seed);
+        let room = room(keys.len(), parts_log);
+        self.borders.clear();
+        self.borders.extend((0..=1 << parts_log).map(|part| part * room));
+        if !self.scatter(keys, parts_log, hash)? {
+            self.borders.fill(0);
+            for &key in keys {
+                self.borders[hash(key).part(parts_log) + 1] += 1;
             }
-            return Ok(hashes);
+            for part in 1..self.borders.len() {
+                self.borders[part] += self.borders[part - 1];
+            }
+            self.scatter(keys, parts_log, hash)?;
         }
-        self.places.clear();
-        self.places.resize(1 << parts_log, 0);
+        Ok(())
+    }
+
+    /// Puts each hash behind the others of its part; whether all had room.
+    #[inline(always)]
+    fn scatter(
+        &mut self,
+        keys: &[u64],
+        parts_log: u32,
+        hash: impl Fn(u64) -> Seeded,
+    ) -> Result<bool, OutOfMemory> {
+        let parts = 1 << parts_log;
+        let needed = self.borders[parts];
+        if self.hashes.len() < needed {
+            self.hashes.clear();
+            try_reserve(&mut self.hashes, needed)?;
+            self.hashes.resize(needed, Seeded::default());
+        }
+        self.ends.clear();
+        self.ends.extend_from_slice(&self.borders[..parts]);
         for &key in keys {
-            self.places[seeded(below_segment(key, segment_bits), seed).part(parts_log)] += 1;
+            let hash = hash(key);
+            let end = &mut self.ends[hash.part(parts_log)];
+            // A part that overflows spoils others, but is noticed below.
+            if let Some(place) = self.hashes.get_mut(*end) {
+                *place = hash;
+            }
+            *end += 1;
         }
-        let mut begin = 0;
-        for place in &mut self.places {
-            begin += core::mem::replace(place, begin);
+        Ok(self.ends.iter().zip(&self.borders[1..]).all(|(end, border)| end <= border))
+    }
+
+    /// The hashes, part by part.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &[Seeded]> {
+        self.borders.iter().zip(&self.ends).map(|(&begin, &end)| &self.hashes[begin..end])
+    }
+}
+
+/// The room for one part: its share, and seven standard deviations.
+pub(crate) fn room(keys: usize, parts_log: u32) -> usize {
+    let share = (keys >> parts_log) + 1;
+    if parts_log == 0 { keys } else { share + 7 * share.isqrt() + 8 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::equation::mix;
+
+    /// All hashes are there, each in the part of its top bits.
+    fn check(keys: &[u64]) {
+        let mut ordered = Ordered::default();
+        // Room that is there already must not matter.
+        for seed in [0, 1, 7].map(Seed::new) {
+            ordered.fill(keys, 3, seed).expect("memory");
+            let mut expected: Vec<Seeded> =
+                keys.iter().map(|&key| seeded(below_segment(key, 3), seed)).collect();
+            let mut found: Vec<Seeded> = ordered.parts().flatten().copied().collect();
+            let parts_log = ordered.ends.len().ilog2();
+            for (number, part) in ordered.parts().enumerate() {
+                assert!(part.iter().all(|hash| hash.part(parts_log) == number));
+            }
+            expected.sort_unstable_by_key(|hash| hash.part(63));
+            found.sort_unstable_by_key(|hash| hash.part(63));
+            assert_eq!(found, expected);
         }
-        for &key in keys {
-            let hash = seeded(below_segment(key, segment_bits), seed);
-            let place = &mut self.places[hash.part(parts_log)];
-            hashes[*place] = hash;
-            *place += 1;
+    }
+
+    #[test]
+    fn every_hash_is_in_its_part() {
+        for keys in [0, 1, 4095, 8191, 8192, 8193, 100_000] {
+            check(&(0..keys).map(mix).collect::<Vec<_>>());
         }
-        Ok(hashes)
+    }
+
+    #[test]
+    fn skewed_hashes_are_counted_first() {
+        let same = core::iter::repeat_n(mix(1), 20_000);
+        check(&same.clone().collect::<Vec<_>>());
+        check(&same.chain((0..20_000).map(mix)).collect::<Vec<_>>());
     }
 }

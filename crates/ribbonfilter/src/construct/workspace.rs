@@ -92,12 +92,20 @@ impl<B: Band, R: Fingerprint> Work for BandAll<'_, B, R> {
     fn run<I: Instructions>(self, _: I) -> Self::Output {
         let Workspace { shape, ordered, banding, .. } = self.workspace;
         let starts = shape.starts();
-        let hashes = ordered.fill(self.keys, shape.segment_bits, self.seed)?;
+        ordered.fill(self.keys, shape.segment_bits, self.seed)?;
         banding.clear();
-        Ok(banding.insert_all(hashes.iter().map(|&hash| Equation {
-            start: starts.start(hash) as usize,
-            coefficients: starts.coefficients(hash),
-            right_side: R::of(hash),
-        })))
+        let mut redundant = 0;
+        for part in ordered.parts() {
+            let equations = part.iter().map(|&hash| Equation {
+                start: starts.start(hash) as usize,
+                coefficients: starts.coefficients(hash),
+                right_side: R::of(hash),
+            });
+            match banding.insert_all(equations) {
+                Some(more) => redundant += more,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(redundant))
     }
 }

@@ -201,7 +201,9 @@ impl Plan {
         let fingerprint = if shape.variant == Variant::Standard { 4 } else { 0 };
         let mean = self.keys as f64 / shape.segments() as f64;
         let fullest = mean + 6.0 * libm::sqrt(mean);
-        shape.segment_slots * (coefficients + fingerprint) + 8 * fullest as u64
+        // The segment's hashes in parts, each with room to spare.
+        let ordered = 8 * (fullest + fullest / 8.0) as u64;
+        shape.segment_slots * (coefficients + fingerprint) + ordered
     }
 
     /// The same plan for another number of threads.
