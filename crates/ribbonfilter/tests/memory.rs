@@ -52,7 +52,8 @@ fn measure((variant, width, threads): (Variant, Width, usize)) {
     if !reset_peak() {
         return; // a system that does not let one measure
     }
-    let keys = scale(1_000_000, 4_000_000, 10_000_000);
+    // Large enough that the allocator gives freed memory back to the system.
+    let keys = scale(5_000_000, 5_000_000, 10_000_000);
     let builder = || Filter::builder().variant(variant).width(width).columns(8.0).threads(threads);
     let needed = builder().plan_for(keys).expect("a plan").peak_memory();
     let before = status("VmRSS");
