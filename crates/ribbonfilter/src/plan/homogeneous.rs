@@ -95,7 +95,7 @@ impl Regime {
                 false => f64::INFINITY,
             },
             queue_limit: Some(limit.max(0.0) as u32),
-            allowance: if small { 1.02 } else { 1.025 },
+            allowance: if small { 1.02 } else { 1.015 },
         }
     }
 
