@@ -108,6 +108,8 @@ mod rate;
 mod shape;
 #[doc(hidden)]
 pub mod simulate;
+#[cfg(test)]
+mod testing;
 mod variant;
 mod width;
 

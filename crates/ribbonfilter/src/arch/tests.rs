@@ -4,28 +4,9 @@
 use super::*;
 use crate::back_substitution::solve_rows;
 use crate::layout::{MAX_COLUMNS, READ_AHEAD};
+use crate::testing::Random;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next() as u8).collect()
-    }
-
-    fn band<B: Band>(&mut self) -> B {
-        B::from_words(self.next(), self.next())
-    }
-}
 
 /// A solution of random bits, and what each slot's row is.
 struct Oracle {

@@ -5,30 +5,9 @@ use crate::arch::Kernel;
 use crate::back_substitution::Solve;
 use crate::equation::free_row;
 use crate::layout::{Layout, READ_AHEAD};
+use crate::testing::Random;
 use alloc::vec;
 use core::fmt::Debug;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
-    }
-}
 
 /// A right-hand side that tests can draw and add up.
 trait Drawn: RightSide + Debug {
@@ -48,7 +27,7 @@ impl Drawn for u32 {
 
 /// Any start, its coefficients cut to the slots that are there.
 fn draw_one<B: Band, R: Drawn>(slots: usize, random: &mut Random) -> Equation<B, R> {
-    let start = random.below(slots);
+    let start = random.below(slots as u64) as usize;
     let bits = B::from_words(random.next() | 1, random.next());
     let coefficients = bits & B::first_bits((slots - start) as u64);
     Equation { start, coefficients, right_side: R::draw(random) }

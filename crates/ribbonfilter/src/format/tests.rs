@@ -2,29 +2,10 @@
 
 use super::*;
 use crate::plan::{Settings, Target};
+use crate::testing::Random;
 use crate::{Filter, OwnedBytes};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next() as u8).collect()
-    }
-}
 
 /// The exponents that 6 bits can tell: a filter's rate is at least 2^-32.
 const EXPONENTS: core::ops::RangeInclusive<i32> = -62..=0;

@@ -2,25 +2,10 @@
 
 use super::*;
 use crate::Width;
+use crate::testing::Random;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
 
 /// How the rows of a solution are drawn: what makes windows lose rank.
 #[derive(Clone, Copy, Debug)]
