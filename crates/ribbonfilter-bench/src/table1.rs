@@ -10,7 +10,7 @@ use ribbonfilter::simulate::keys_until_failure;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Add m = 2^20 and 2^24 (hours)
+    /// Add m = 2^20 and 2^24
     #[arg(long)]
     full: bool,
     /// Keys to insert for each cell

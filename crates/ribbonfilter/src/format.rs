@@ -28,6 +28,8 @@ const CONSTRUCTION_VERSION: u8 = 1;
 
 /// The most keys that the format can count.
 pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
+/// The most blocks that the column boundary can count.
+pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
 /// The most segments, as a power of two.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
 

@@ -80,6 +80,7 @@ pub(crate) trait Band:
     /// The first `w` of 128 bits.
     fn from_words(low: u64, high: u64) -> Self;
     /// Its bits in two words, the later ones zero where there are fewer.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for AVX-512"))]
     fn to_words(self) -> [u64; 2];
     /// The first `count` bits set, all of them if `count >= w`.
     fn first_bits(count: u64) -> Self;

@@ -19,7 +19,8 @@
 //! ```
 //!
 //! Space is least where `X / (1 + X)` is `r ln 2 / (1.9 (w - 7))`. That choice agrees with
-//! the paper's `m = n (1 + (4 + r/4) / w)` at w = 64 and is smaller for narrow ribbons.
+//! the paper's `m = n (1 + (4 + r/4) / w)` at w = 64; narrow ribbons get more slots than there,
+//! and take less space for the rate they reach.
 //!
 //! The figures 5, 6, 7, 1.9 and `A` come from simulations; regenerate and compare with
 //!

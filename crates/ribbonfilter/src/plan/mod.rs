@@ -16,7 +16,7 @@ pub(crate) use standard::overhead as standard_overhead;
 
 use crate::equation::FINGERPRINT_BITS;
 use crate::error::BuildError;
-use crate::format::{FIXED, MAX_KEYS, MAX_SEGMENT_BITS};
+use crate::format::{FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -351,16 +351,21 @@ impl Frame {
         Ok(())
     }
 
-    /// The most keys that the format can hold in segments of the usual size.
+    /// The most keys that the format can hold in segments of the usual size, and with the
+    /// overhead asked for.
     fn most_keys(&self) -> u64 {
         let segment_log = match self.variant {
             Variant::Standard => standard::segment_log(self.width),
             Variant::Homogeneous => homogeneous::SEGMENT_LOG,
         };
-        match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
-            Some(too_many) => MAX_KEYS.min(too_many - 1),
-            None => MAX_KEYS,
-        }
+        let by_segments = match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
+            Some(too_many) => too_many - 1,
+            None => u64::MAX,
+        };
+        // No plan without an overhead asked for takes twice as many slots as keys.
+        let slots = (MAX_BLOCKS * u64::from(self.width.block_slots())) as f64;
+        let by_blocks = (slots / (2.0 + self.overhead)) as u64;
+        MAX_KEYS.min(by_segments).min(by_blocks)
     }
 
     /// The fewest columns that promise a rate.
