@@ -42,6 +42,7 @@ fn fractional_columns_are_worth_their_bits() {
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
+        // 7.622 in theory; the few probes of a debug run have an error of 0.015.
         assert!(bits >= scale(7.58, 7.6, 7.6), "{bits} bits: {filter:?}");
         assert!((filter.columns() - 7.7).abs() < 1e-3);
     }
