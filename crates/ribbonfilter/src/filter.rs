@@ -175,7 +175,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        !self.is_empty() && self.probe.contains(self.data.as_ref(), key_hash)
+        self.probe.contains(self.data.as_ref(), key_hash)
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -202,8 +202,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        let key_seed = self.header.key_seed;
-        self.contains_all(keys.iter().map(|key| key.key_hash(key_seed)), hits);
+        let (keys, hits) = as_many(keys, hits);
+        self.probe.contains_keys(self.data.as_ref(), keys, self.header.key_seed, hits);
     }
 
     /// [`contains_hash`](Self::contains_hash) for many hashes.
@@ -233,18 +233,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
-        self.contains_all(key_hashes.iter().copied(), hits);
-    }
-
-    #[inline]
-    fn contains_all(&self, key_hashes: impl ExactSizeIterator<Item = u64>, hits: &mut [bool]) {
-        let asked = key_hashes.len().min(hits.len());
-        let hits = &mut hits[..asked];
-        if self.is_empty() {
-            hits.fill(false);
-        } else {
-            self.probe.contains_all(self.data.as_ref(), key_hashes, hits);
-        }
+        let (key_hashes, hits) = as_many(key_hashes, hits);
+        self.probe.contains_hashes(self.data.as_ref(), key_hashes, hits);
     }
 
     /// The same filter with another kernel, for tests and benchmarks.
@@ -384,6 +374,12 @@ impl<D: AsRef<[u8]>> Filter<D> {
     pub fn key_seed(&self) -> u64 {
         self.header.key_seed
     }
+}
+
+/// As many of both as there are of the fewer.
+fn as_many<'a, T>(asked: &'a [T], hits: &'a mut [bool]) -> (&'a [T], &'a mut [bool]) {
+    let count = asked.len().min(hits.len());
+    (&asked[..count], &mut hits[..count])
 }
 
 impl<D: AsRef<[u8]>> fmt::Debug for Filter<D> {

@@ -134,8 +134,14 @@ impl Layout {
     /// The first byte of a block.
     #[inline(always)]
     pub(crate) fn offset(&self, block: u64) -> usize {
-        let words = block * u64::from(self.columns) - block.min(self.boundary);
+        let words = block * u64::from(self.columns) - self.shorter_before(block) as u64;
         (words << (self.block_log - 3)) as usize
+    }
+
+    /// Blocks before this one that have a column fewer than the longest.
+    #[inline(always)]
+    pub(crate) fn shorter_before(&self, block: u64) -> usize {
+        block.min(self.boundary) as usize
     }
 
     /// The distance in bits between a block's columns.

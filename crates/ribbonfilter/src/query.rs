@@ -1,28 +1,25 @@
 //! From a mixed hash to an answer: single queries, and batches that fetch ahead.
 
-use crate::arch::{
-    CompiledQuery, Instructions, Kernel, Path, Query, Readable, Solution, Work, with_path,
-};
+use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
 use crate::equation::{Seed, Starts, below_segment, mix, seeded, segment};
 use crate::format::Header;
-use crate::width::{Band, with_band};
-use crate::{Variant, Width};
+use crate::width::Band;
+use crate::{Key, Variant};
 
 /// Queries under way in a batch: while one is answered, the memory of so many behind it is
 /// on its way.
 const AHEAD: usize = 16;
 
-/// Filters up to this size live in the cache, where fetching ahead only costs.
-const CACHED_BYTES: usize = 1 << 21;
+/// Filters up to this size live in the core's own cache, where fetching ahead only costs.
+const CACHED_BYTES: usize = 1 << 18;
+
+/// Keys of a batch that are hashed at a time.
+const HASHED: usize = 256;
 
 /// All that a query needs besides the bytes, worked out once.
 #[derive(Clone, Copy)]
 pub(crate) struct Probe {
-    kernel: Kernel,
-    compiled: CompiledQuery<Self>,
-    width: Width,
-    fractional: bool,
-    plain: bool,
+    compiled: Compiled<Self>,
     homogeneous: bool,
     segment_bits: u32,
     segment_slots: u64,
@@ -34,14 +31,6 @@ pub(crate) struct Probe {
     seeds: Option<usize>,
 }
 
-/// What a query looks for, and where.
-#[derive(Clone, Copy)]
-struct Located<B> {
-    slot: u64,
-    coefficients: B,
-    row: u64,
-}
-
 impl Probe {
     #[inline]
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
@@ -49,14 +38,9 @@ impl Probe {
         let (layout, starts) = (shape.layout(), shape.starts());
         let seeds = shape.segment_seeds().then(|| layout.size_in_bytes() as usize);
         let homogeneous = shape.variant == Variant::Homogeneous;
-        let fractional = layout.is_fractional();
         let plain = homogeneous && seeds.is_none() && !starts.is_smashed();
         Self {
-            kernel,
-            compiled: kernel.compiled(shape.width, fractional, plain),
-            width: shape.width,
-            fractional,
-            plain,
+            compiled: kernel.compiled(shape.width, layout.is_fractional(), plain),
             homogeneous,
             segment_bits: shape.segment_bits,
             segment_slots: shape.segment_slots,
@@ -72,25 +56,45 @@ impl Probe {
     /// than those that were opened, any key might.
     #[inline(always)]
     pub(crate) fn contains(&self, bytes: &[u8], key_hash: u64) -> bool {
-        self.compiled.call(self, bytes, mix(key_hash))
+        self.compiled.contains(self, bytes, key_hash)
     }
 
-    /// The same for many hashes.
-    #[inline]
-    pub(crate) fn contains_all(
+    /// The same for as many keys as there are hits.
+    pub(crate) fn contains_keys<K: Key>(
         &self,
         bytes: &[u8],
-        key_hashes: impl Iterator<Item = u64>,
+        keys: &[K],
+        key_seed: u64,
         hits: &mut [bool],
     ) {
-        match self.solution.over(bytes) {
-            Some(readable) => self.kernel.run(Batch { probe: self, readable, key_hashes, hits }),
-            None => hits.fill(true),
+        let mut hashes = [0; HASHED];
+        for (keys, hits) in keys.chunks(HASHED).zip(hits.chunks_mut(HASHED)) {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = key.key_hash(key_seed);
+            }
+            self.contains_hashes(bytes, &hashes[..keys.len()], hits);
         }
     }
 
+    /// The same for as many hashes as there are hits.
+    pub(crate) fn contains_hashes(&self, bytes: &[u8], key_hashes: &[u64], hits: &mut [bool]) {
+        self.compiled.contains_all(self, bytes, key_hashes, hits);
+    }
+
+    /// Near the end of the solution. It takes what [`contains`](Query::contains) takes, so
+    /// that the call is a jump and nothing need be saved before it.
+    #[cold]
+    #[inline(never)]
+    fn contains_slowly<B: Band>(&self, bytes: &[u8], key_hash: u64) -> bool {
+        let Some(readable) = self.solution.over(bytes) else {
+            return true;
+        };
+        readable.matches_slowly(self.lay::<B, Knows<true, false>>(readable, key_hash))
+    }
+
     #[inline(always)]
-    fn locate<B: Band, P: Path>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
+    fn lay<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+        let mixed = mix(key_hash);
         let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
         if self.segment_bits > 0 {
             let segment = segment(mixed, self.segment_bits);
@@ -99,38 +103,37 @@ impl Probe {
             if !P::PLAIN
                 && let Some(seeds) = self.seeds
             {
-                seed = Seed::new(bytes[seeds + segment as usize]);
+                seed = Seed::new(readable.bytes()[seeds + segment as usize]);
             }
         }
         let hash = seeded(below, seed);
-        let (start, row) = match P::PLAIN {
-            true => (self.starts.plain_start(hash), 0),
-            false if self.homogeneous => (self.starts.start(hash), 0),
-            false => {
-                let row = u64::from(hash.fingerprint()) >> self.first_column;
-                (self.starts.start(hash), row)
-            }
+        let start = match P::PLAIN {
+            true => self.starts.plain_start(hash),
+            false => self.starts.start(hash),
         };
-        // Coefficients are not cut to the slots: few systems are so narrow, and
-        // `matches_slowly` does it there.
-        Located { slot: first_slot + start, coefficients: hash.coefficients(), row }
+        let row = match P::PLAIN || self.homogeneous {
+            true => 0,
+            false => u64::from(hash.fingerprint()) >> self.first_column,
+        };
+        // Coefficients are not cut to the slots: few systems are so narrow, and they are
+        // answered slowly, where it is done.
+        readable.lay::<B, P>(first_slot + start, hash.coefficients(), row)
     }
+}
 
-    /// Asks for the memory that a query will read.
+impl Probe {
     #[inline(always)]
-    fn fetch<I: Instructions, B: Band>(&self, instructions: I, bytes: &[u8], at: &Located<B>) {
-        const LINE: usize = 64;
-        let layout = self.solution.layout().of_width(B::WIDTH);
-        let block = layout.block_of(at.slot);
-        let begin = layout.offset(block);
-        let end = layout.offset(block + B::PARTS as u64);
-        let mut line = begin;
-        while line < end {
-            instructions.prefetch(bytes, line);
-            line += LINE;
+    fn answer<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        readable: Readable<'_>,
+        key_hash: u64,
+        laid: Laid<B>,
+    ) -> bool {
+        match readable.matches::<I, B, P>(instructions, laid) {
+            Some(matches) => matches,
+            None => self.contains_slowly::<B>(readable.bytes(), key_hash),
         }
-        // Blocks need not begin on a line, so that the last bytes may lie on one more.
-        instructions.prefetch(bytes, end - 1);
     }
 }
 
@@ -140,70 +143,50 @@ impl Query for Probe {
         &self,
         instructions: I,
         bytes: &[u8],
-        mixed: u64,
+        key_hash: u64,
     ) -> bool {
         let Some(readable) = self.solution.over(bytes) else {
             return true;
         };
-        self.locate::<B, P>(bytes, mixed).answer::<I, P>(instructions, readable)
+        let laid = self.lay::<B, P>(readable, key_hash);
+        self.answer::<I, B, P>(instructions, readable, key_hash, laid)
     }
-}
-
-/// Many queries.
-struct Batch<'a, H> {
-    probe: &'a Probe,
-    readable: Readable<'a>,
-    key_hashes: H,
-    hits: &'a mut [bool],
-}
-
-impl<H: Iterator<Item = u64>> Work for Batch<'_, H> {
-    type Output = ();
 
     #[inline(always)]
-    fn run<I: Instructions>(self, instructions: I) {
-        let Probe { width, fractional, plain, .. } = *self.probe;
-        with_band!(width, B => with_path!(fractional, plain, P => {
-            self.run_with::<I, B, P>(instructions);
-        }));
-    }
-}
-
-impl<H: Iterator<Item = u64>> Batch<'_, H> {
-    #[inline(always)]
-    fn run_with<I: Instructions, B: Band, P: Path>(self, instructions: I) {
-        let Self { probe, readable, key_hashes, hits } = self;
+    fn contains_all<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        bytes: &[u8],
+        key_hashes: &[u64],
+        hits: &mut [bool],
+    ) {
         // A copy, which the compiler knows that no answer changes.
-        let probe = &{ *probe };
-        let bytes = readable.bytes();
+        let probe = { *self };
+        let Some(readable) = probe.solution.over(bytes) else {
+            hits.fill(true);
+            return;
+        };
         if bytes.len() <= CACHED_BYTES {
-            for (key_hash, hit) in key_hashes.zip(hits) {
-                let at = probe.locate::<B, P>(bytes, mix(key_hash));
-                *hit = at.answer::<I, P>(instructions, readable);
+            for (&key_hash, hit) in key_hashes.iter().zip(hits) {
+                let laid = probe.lay::<B, P>(readable, key_hash);
+                *hit = probe.answer::<I, B, P>(instructions, readable, key_hash, laid);
             }
             return;
         }
-        let mut ring = [Located { slot: 0, coefficients: B::ZERO, row: 0 }; AHEAD];
-        let mut asked = 0;
-        for key_hash in key_hashes.take(hits.len()) {
-            let at = probe.locate::<B, P>(bytes, mix(key_hash));
-            probe.fetch(instructions, bytes, &at);
-            let before = core::mem::replace(&mut ring[asked % AHEAD], at);
-            if asked >= AHEAD {
-                hits[asked - AHEAD] = before.answer::<I, P>(instructions, readable);
+        // A ring of equations on their way: each takes the place of one that is answered.
+        let mut ring = [Laid::<B>::NOWHERE; AHEAD];
+        for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
+            *laid = probe.lay::<B, P>(readable, key_hash);
+            readable.fetch(instructions, laid);
+        }
+        let behind = key_hashes.get(AHEAD..).unwrap_or_default();
+        for (index, (&key_hash, hit)) in key_hashes.iter().zip(hits).enumerate() {
+            let place = &mut ring[index % AHEAD];
+            *hit = probe.answer::<I, B, P>(instructions, readable, key_hash, *place);
+            if let Some(&next) = behind.get(index) {
+                *place = probe.lay::<B, P>(readable, next);
+                readable.fetch(instructions, place);
             }
-            asked += 1;
         }
-        for rest in asked.saturating_sub(AHEAD)..asked {
-            hits[rest] = ring[rest % AHEAD].answer::<I, P>(instructions, readable);
-        }
-    }
-}
-
-impl<B: Band> Located<B> {
-    #[inline(always)]
-    fn answer<I: Instructions, P: Path>(self, instructions: I, readable: Readable<'_>) -> bool {
-        let Self { slot, coefficients, row } = self;
-        readable.matches::<I, B, P>(instructions, slot, coefficients, row)
     }
 }

@@ -1,7 +1,7 @@
 //! AVX2: four columns in a vector, folded to single bits by shifts.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Path, Query, Work};
+use super::{Group, Instructions, Work};
 use crate::Width;
 use crate::width::Band;
 use core::arch::x86_64::*;
@@ -38,10 +38,7 @@ impl Avx2 {
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
-    query.contains::<Avx2, B, P>(Avx2(()), bytes, mixed)
-}
+entries!(Avx2(()), "avx2,bmi1,bmi2,lzcnt,popcnt");
 
 impl Instructions for Avx2 {
     #[inline(always)]
@@ -53,16 +50,17 @@ impl Instructions for Avx2 {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
                     let low = sum_of_words::<B>(&group, 0);
-                    let low = _mm256_xor_si256(low, _mm256_srli_epi64::<32>(low));
-                    let mut folded = low;
-                    if group.columns > 0xf {
-                        let high = sum_of_words::<B>(&group, 32);
-                        let high = _mm256_xor_si256(high, _mm256_slli_epi64::<32>(high));
-                        folded = _mm256_blend_epi32::<0b1010_1010>(low, high);
-                    }
-                    // Columns 0, 4, 1, 5, 2, 6, 3, 7, brought into order.
-                    let order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
-                    parities_of_32(_mm256_permutevar8x32_epi32(folded, order))
+                    let high = match group.columns > 0xf {
+                        true => sum_of_words::<B>(&group, 32),
+                        false => low,
+                    };
+                    // The halves of every word, 32 bits each, added: columns 0, 1, 4, 5, 2, 3,
+                    // 6, 7, which the permutation brings into order.
+                    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+                    let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
+                    let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
+                    let folded = _mm256_xor_si256(near, far);
+                    parities_of_32(_mm256_permute4x64_epi64::<0b11_01_10_00>(folded))
                 }
                 Width::W16 | Width::W32 => {
                     let mut sum = _mm256_setzero_si256();
@@ -82,8 +80,8 @@ impl Instructions for Avx2 {
     }
 
     #[inline(always)]
-    fn prefetch(self, bytes: &[u8], offset: usize) {
-        prefetch(bytes, offset);
+    fn prefetch(self, address: *const u8) {
+        prefetch(address);
     }
 }
 
@@ -124,10 +122,8 @@ unsafe fn parities_of_32(words: __m256i) -> u64 {
 }
 
 #[inline(always)]
-pub(super) fn prefetch(bytes: &[u8], offset: usize) {
-    if let Some(byte) = bytes.get(offset) {
-        // SAFETY: a prefetch reads nothing that the program could see; SSE is part of
-        // every x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(byte).cast()) };
-    }
+pub(super) fn prefetch(address: *const u8) {
+    // SAFETY: a prefetch reads nothing that the program could see, and of an address that
+    // cannot be read it does nothing; SSE is part of every x86-64.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }

@@ -3,7 +3,7 @@
 //! Masked loads never touch what lies beyond a group's words.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Path, Query, Work};
+use super::{Group, Instructions, Work};
 use crate::Width;
 use crate::back_substitution::{Columns, Rows};
 use crate::width::Band;
@@ -44,12 +44,10 @@ impl Avx512 {
     }
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
-    query.contains::<Avx512, B, P>(Avx512(()), bytes, mixed)
-}
+entries!(
+    Avx512(()),
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+);
 
 impl Instructions for Avx512 {
     #[inline(always)]
@@ -106,8 +104,8 @@ impl Instructions for Avx512 {
     }
 
     #[inline(always)]
-    fn prefetch(self, bytes: &[u8], offset: usize) {
-        super::avx2::prefetch(bytes, offset);
+    fn prefetch(self, address: *const u8) {
+        super::avx2::prefetch(address);
     }
 }
 

@@ -13,6 +13,38 @@
 //!
 //! This module knows nothing of keys or variants.
 
+/// The two entries of [`Compiled`] for the instruction set of a module, each the root of a
+/// piece of code that the compiler sees as a whole.
+macro_rules! entries {
+    ($token:expr $(, $features:literal)?) => {
+        $(#[target_feature(enable = $features)])?
+        fn contains<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+            query: &Q,
+            bytes: &[u8],
+            key_hash: u64,
+        ) -> bool {
+            query.contains::<_, B, P>($token, bytes, key_hash)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn contains_all<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+            query: &Q,
+            bytes: &[u8],
+            key_hashes: &[u64],
+            hits: &mut [bool],
+        ) {
+            query.contains_all::<_, B, P>($token, bytes, key_hashes, hits);
+        }
+
+        pub(super) fn compiled<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+        ) -> $crate::arch::Compiled<Q> {
+            $crate::arch::Compiled {
+                contains: contains::<Q, B, P>,
+                contains_all: contains_all::<Q, B, P>,
+            }
+        }
+    };
+}
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -89,8 +121,8 @@ pub(crate) trait Instructions: Copy {
         back_substitution::solve_rows(rows, columns, stored);
     }
 
-    /// Asks for the cache line that holds a byte; does nothing beyond the slice.
-    fn prefetch(self, bytes: &[u8], offset: usize);
+    /// Asks for the cache line of an address, which need not be one that can be read.
+    fn prefetch(self, address: *const u8);
 }
 
 /// Something to be done with an instruction set, compiled anew for each.
@@ -100,15 +132,24 @@ pub(crate) trait Work {
     fn run<I: Instructions>(self, instructions: I) -> Self::Output;
 }
 
-/// A query that can be compiled for an instruction set, a width and a [`Path`].
+/// Queries that can be compiled for an instruction set, a width and a [`Path`]. Both
+/// functions must be `#[inline(always)]`, as in [`Work`].
 pub(crate) trait Query {
-    /// Must be `#[inline(always)]`, as in [`Work`].
     fn contains<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
-        mixed: u64,
+        key_hash: u64,
     ) -> bool;
+
+    /// The same for many, as many as there are `hits` for.
+    fn contains_all<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        bytes: &[u8],
+        key_hashes: &[u64],
+        hits: &mut [bool],
+    );
 }
 
 /// What the compiler may know about a filter besides its width: each constant takes some
@@ -143,7 +184,6 @@ macro_rules! with_path {
         }
     };
 }
-pub(crate) use with_path;
 
 /// A [`Path`] with these constants.
 pub(crate) struct Knows<const FRACTIONAL: bool, const PLAIN: bool>;
@@ -154,24 +194,33 @@ impl<const FRACTIONAL: bool, const PLAIN: bool> Path for Knows<FRACTIONAL, PLAIN
 }
 
 /// A [`Query`] compiled for one instruction set, width and path: one call, its arguments in
-/// registers. [`Work`] would pass them through memory.
-pub(crate) struct CompiledQuery<Q>(unsafe fn(&Q, &[u8], u64) -> bool);
+/// registers. [`Work`] would pass them through memory, and choose among the widths inside.
+pub(crate) struct Compiled<Q> {
+    contains: unsafe fn(&Q, &[u8], u64) -> bool,
+    contains_all: unsafe fn(&Q, &[u8], &[u64], &mut [bool]),
+}
 
-impl<Q> Clone for CompiledQuery<Q> {
+impl<Q> Clone for Compiled<Q> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<Q> Copy for CompiledQuery<Q> {}
+impl<Q> Copy for Compiled<Q> {}
 
-impl<Q> CompiledQuery<Q> {
+#[expect(unsafe_code, reason = "code that needs the CPU's features")]
+impl<Q> Compiled<Q> {
     #[inline(always)]
-    #[expect(unsafe_code, reason = "code that needs the CPU's features")]
-    pub(crate) fn call(self, query: &Q, bytes: &[u8], mixed: u64) -> bool {
+    pub(crate) fn contains(self, query: &Q, bytes: &[u8], key_hash: u64) -> bool {
         // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
         // CPU has its features.
-        unsafe { (self.0)(query, bytes, mixed) }
+        unsafe { (self.contains)(query, bytes, key_hash) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn contains_all(self, query: &Q, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
+        // SAFETY: as above.
+        unsafe { (self.contains_all)(query, bytes, hashes, hits) }
     }
 }
 
@@ -249,16 +298,16 @@ impl Kernel {
         width: Width,
         fractional: bool,
         plain: bool,
-    ) -> CompiledQuery<Q> {
-        CompiledQuery(with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
-            Choice::Portable => portable::contains::<Q, B, P>,
+    ) -> Compiled<Q> {
+        with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
+            Choice::Portable => portable::compiled::<Q, B, P>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(_) => avx2::contains::<Q, B, P>,
+            Choice::Avx2(_) => avx2::compiled::<Q, B, P>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(_) => avx512::contains::<Q, B, P>,
+            Choice::Avx512(_) => avx512::compiled::<Q, B, P>(),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Choice::Neon(_) => neon::contains::<Q, B, P>,
-        })))
+            Choice::Neon(_) => neon::compiled::<Q, B, P>(),
+        }))
     }
 
     /// Runs some work with this kernel's instructions.
@@ -291,7 +340,24 @@ pub(crate) struct Solution {
     fast_blocks: u64,
     /// One bit for each column of the longest block.
     columns: u64,
+    /// Bytes of the longest block.
+    block_bytes: usize,
     layout: Layout,
+}
+
+/// An equation laid over a solution.
+#[derive(Clone, Copy)]
+pub(crate) struct Laid<B> {
+    slot: u64,
+    /// Where the slot's block begins, if that is one before [`Solution::fast_blocks`].
+    offset: usize,
+    coefficients: B,
+    row: u64,
+}
+
+impl<B: Band> Laid<B> {
+    /// Nothing that would be asked.
+    pub(crate) const NOWHERE: Self = Self { slot: 0, offset: 0, coefficients: B::ZERO, row: 0 };
 }
 
 impl Solution {
@@ -302,35 +368,8 @@ impl Solution {
         let readable = layout.offset(whole).saturating_add(OVER_READ) <= len;
         let fast_blocks = if readable { (whole + 1).saturating_sub(parts) } else { 0 };
         let columns = ((1u128 << layout.columns()) - 1) as u64;
-        Self { len, fast_blocks, columns, layout }
-    }
-
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// [`Readable::matches`] near the end, where a block may be trimmed and others are not there.
-    #[cold]
-    #[inline(never)]
-    fn matches_slowly<B: Band>(&self, bytes: &[u8], slot: u64, coefficients: B, row: u64) -> bool {
-        let layout = self.layout.of_width(B::WIDTH);
-        let block = layout.block_of(slot);
-        let columns = layout.columns_of(block);
-        // A system narrower than the ribbon cuts the coefficients off.
-        let coefficients = coefficients & B::first_bits(layout.slots() - slot);
-        let masks = coefficients.over_blocks(layout.shift_of(slot));
-        let mut parities = 0;
-        let present = layout.blocks() - block;
-        for part in 0..present.min(B::PARTS as u64) {
-            let block = block + part;
-            let (first, stride) = (layout.offset(block) * 8, layout.stride(block));
-            for column in 0..columns {
-                let word = load_bits(bytes, first + column * stride) & masks[part as usize];
-                parities ^= u64::from(word.count_ones() & 1) << column;
-            }
-        }
-        let mask = ((1u128 << columns) - 1) as u64;
-        (parities ^ row) & mask == 0
+        let block_bytes = layout.columns() as usize * layout.word_bytes();
+        Self { len, fast_blocks, columns, block_bytes, layout }
     }
 
     /// The solution over bytes of its length; nothing if they have another.
@@ -353,52 +392,115 @@ impl<'a> Readable<'a> {
         self.bytes
     }
 
-    /// Whether the solution, under `coefficients` from `slot` on, gives the expected row in
-    /// every column that the slot's block has.
+    /// The layout, with all that the compiler may know of it.
+    #[inline(always)]
+    fn layout<B: Band, P: Path>(self) -> Layout {
+        let layout = self.solution.layout.of_width(B::WIDTH);
+        if P::FRACTIONAL { layout } else { layout.without_boundary() }
+    }
+
+    /// Where an equation lies: `coefficients` from `slot` on, whose sum should be `row`.
+    #[inline(always)]
+    pub(crate) fn lay<B: Band, P: Path>(self, slot: u64, coefficients: B, row: u64) -> Laid<B> {
+        let layout = self.layout::<B, P>();
+        let block = layout.block_of(slot);
+        // A hostile header may let this overflow, but not in a block that will be read.
+        let mut offset = (block as usize).wrapping_mul(self.solution.block_bytes);
+        if P::FRACTIONAL {
+            offset = offset.wrapping_sub(layout.shorter_before(block) * layout.word_bytes());
+        }
+        Laid { slot, offset, coefficients, row }
+    }
+
+    /// Asks for the memory that [`matches`](Self::matches) will read.
+    #[inline(always)]
+    pub(crate) fn fetch<I: Instructions, B: Band>(self, instructions: I, laid: &Laid<B>) {
+        const LINE: usize = 64;
+        let first = self.bytes.as_ptr().wrapping_add(laid.offset);
+        let size = self.solution.block_bytes * B::PARTS;
+        instructions.prefetch(first);
+        // Two lines are most that an equation of a usual filter reads.
+        instructions.prefetch(first.wrapping_add(size.min(2 * LINE).saturating_sub(1)));
+        let mut ahead = 2 * LINE;
+        while ahead < size {
+            instructions.prefetch(first.wrapping_add(ahead.min(size - 1)));
+            ahead += LINE;
+        }
+    }
+
+    /// [`matches`](Self::matches) anywhere: near the end a block may be trimmed, and others
+    /// are not there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn matches_slowly<B: Band>(self, laid: Laid<B>) -> bool {
+        let Laid { slot, coefficients, row, .. } = laid;
+        let layout = self.solution.layout.of_width(B::WIDTH);
+        if layout.slots() == 0 {
+            // No key is in the empty set.
+            return false;
+        }
+        let block = layout.block_of(slot);
+        let columns = layout.columns_of(block);
+        // A system narrower than the ribbon cuts the coefficients off.
+        let coefficients = coefficients & B::first_bits(layout.slots() - slot);
+        let masks = coefficients.over_blocks(layout.shift_of(slot));
+        let mut parities = 0;
+        let present = layout.blocks() - block;
+        for part in 0..present.min(B::PARTS as u64) {
+            let block = block + part;
+            let (first, stride) = (layout.offset(block) * 8, layout.stride(block));
+            for column in 0..columns {
+                let word = load_bits(self.bytes, first + column * stride) & masks[part as usize];
+                parities ^= u64::from(word.count_ones() & 1) << column;
+            }
+        }
+        let mask = ((1u128 << columns) - 1) as u64;
+        (parities ^ row) & mask == 0
+    }
+
+    /// Whether the solution, under the coefficients from their slot on, gives the expected
+    /// row in every column that the slot's block has; `None` so near to the end that only
+    /// [`matches_slowly`](Self::matches_slowly) can tell.
     ///
     /// No branch a column: a group at a time, and one branch after each.
     #[inline(always)]
     pub(crate) fn matches<I: Instructions, B: Band, P: Path>(
         self,
         instructions: I,
-        slot: u64,
-        coefficients: B,
-        row: u64,
-    ) -> bool {
+        laid: Laid<B>,
+    ) -> Option<bool> {
         let Self { solution, bytes } = self;
-        let mut layout = solution.layout.of_width(B::WIDTH);
-        if !P::FRACTIONAL {
-            layout = layout.without_boundary();
-        }
+        let Laid { slot, offset, coefficients, mut row } = laid;
+        let layout = self.layout::<B, P>();
         let block = layout.block_of(slot);
         if block >= solution.fast_blocks {
-            return solution.matches_slowly(bytes, slot, coefficients, row);
+            return None;
         }
         let word = layout.word_bytes();
         // Pointers rather than offsets: the compiler would multiply once for each of those.
-        let mut parts = [bytes.as_ptr().wrapping_add(layout.offset(block)); 3];
+        let mut parts = [bytes.as_ptr().wrapping_add(offset); 3];
         for part in 1..B::PARTS {
-            let size = layout.columns_of(block + part as u64 - 1) * word;
+            let shorter = layout.is_shorter(block + part as u64 - 1);
+            let size = solution.block_bytes - usize::from(shorter) * word;
             parts[part] = parts[part - 1].wrapping_add(size);
         }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
         let mut columns = solution.columns >> u32::from(layout.is_shorter(block));
-        let mut row = row;
         // Few filters have more columns than a group, so the first is written out.
         let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
         if group.differs::<I, B>(instructions, row) {
-            return false;
+            return Some(false);
         }
         loop {
             columns >>= GROUP;
             row >>= GROUP;
             if columns == 0 {
-                return true;
+                return Some(true);
             }
             parts = parts.map(|part| part.wrapping_add(GROUP * word));
             let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
             if group.differs::<I, B>(instructions, row) {
-                return false;
+                return Some(false);
             }
         }
     }

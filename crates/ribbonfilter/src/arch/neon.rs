@@ -1,7 +1,7 @@
 //! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers, and a prefetch instruction")]
 
-use super::{Group, Instructions, Path, Query, Work};
+use super::{Group, Instructions, Work};
 use crate::Width;
 use crate::width::Band;
 use core::arch::aarch64::*;
@@ -22,9 +22,7 @@ impl Neon {
     }
 }
 
-pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
-    query.contains::<Neon, B, P>(Neon(()), bytes, mixed)
-}
+entries!(Neon(()));
 
 impl Instructions for Neon {
     #[inline(always)]
@@ -55,16 +53,15 @@ impl Instructions for Neon {
     }
 
     #[inline(always)]
-    fn prefetch(self, bytes: &[u8], offset: usize) {
-        if let Some(byte) = bytes.get(offset) {
-            // SAFETY: a prefetch changes nothing that the program could see.
-            unsafe {
-                core::arch::asm!(
-                    "prfm pldl1keep, [{address}]",
-                    address = in(reg) core::ptr::from_ref(byte),
-                    options(nostack, preserves_flags, readonly),
-                );
-            }
+    fn prefetch(self, address: *const u8) {
+        // SAFETY: a prefetch changes nothing that the program could see, and of an address
+        // that cannot be read it does nothing.
+        unsafe {
+            core::arch::asm!(
+                "prfm pldl1keep, [{address}]",
+                address = in(reg) address,
+                options(nostack, preserves_flags, readonly),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The kernel for every target: safe code without a branch.
 
-use super::{GROUP, Group, Instructions, Path, Query, Work};
+use super::{GROUP, Group, Instructions, Work};
 use crate::width::Band;
 
 #[derive(Clone, Copy)]
@@ -11,9 +11,7 @@ pub(super) fn run<W: Work>(work: W) -> W::Output {
     work.run(Portable)
 }
 
-pub(super) fn contains<Q: Query, B: Band, P: Path>(query: &Q, bytes: &[u8], mixed: u64) -> bool {
-    query.contains::<Portable, B, P>(Portable, bytes, mixed)
-}
+entries!(Portable);
 
 impl Instructions for Portable {
     #[inline(always)]
@@ -27,7 +25,7 @@ impl Instructions for Portable {
     }
 
     #[inline(always)]
-    fn prefetch(self, _: &[u8], _: usize) {}
+    fn prefetch(self, _: *const u8) {}
 }
 
 /// The parities of eight words, one bit each.

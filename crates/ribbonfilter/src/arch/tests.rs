@@ -108,7 +108,13 @@ impl<B: Band> Compare<'_, B> {
         let solution = Solution::new(oracle.layout, B::WIDTH, bytes.len());
         let readable = solution.over(bytes).expect("bytes of that length");
         for (slot, &coefficients) in (0..).zip(coefficients) {
-            let matches = |row| readable.matches::<I, B, P>(instructions, slot, coefficients, row);
+            let matches = |row| {
+                let laid = readable.lay::<B, P>(slot, coefficients, row);
+                let slowly = readable.matches_slowly(laid);
+                let matches = readable.matches::<I, B, P>(instructions, laid);
+                assert!(matches.is_none_or(|matches| matches == slowly), "{name}: slot {slot}");
+                slowly
+            };
             let (sum, columns) = (oracle.sum(slot, coefficients), oracle.columns_at(slot));
             let beyond = !first_bits(columns);
             let other = sum ^ (1u64 << slot.checked_rem(columns as u64).unwrap_or(0)) & !beyond;
