@@ -15,7 +15,8 @@
 //!
 //! This file knows nothing of keys, segments or files.
 
-use crate::error::{OutOfMemory, try_filled};
+use crate::error::OutOfMemory;
+use crate::memory::try_filled_huge;
 use crate::width::Band;
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -91,8 +92,8 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     /// The system of `slots` empty rows.
     pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            coefficients: try_filled(B::ZERO, slots + 1)?,
-            right_sides: try_filled(R::ZERO, slots + 1)?,
+            coefficients: try_filled_huge(B::ZERO, slots + 1)?,
+            right_sides: try_filled_huge(R::ZERO, slots + 1)?,
         })
     }
 

@@ -3,8 +3,9 @@
 use crate::arch::Kernel;
 use crate::construct::{self, Resources};
 use crate::equation::mix;
-use crate::error::{BuildError, try_reserve};
+use crate::error::BuildError;
 use crate::filter::Filter;
+use crate::memory::try_reserve;
 use crate::plan::{Plan, Settings, Target};
 use crate::progress::{Control, Progress, Reporter};
 use crate::{Key, Variant, Width};

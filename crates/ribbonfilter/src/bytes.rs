@@ -29,7 +29,7 @@ pub struct OwnedBytes {
 impl OwnedBytes {
     /// `len` zero bytes.
     pub(crate) fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
-        let lines = crate::error::try_filled(Line([0; 64]), len.div_ceil(64))?;
+        let lines = crate::memory::try_filled(Line([0; 64]), len.div_ceil(64))?;
         Ok(Self { lines, len })
     }
 

@@ -3,7 +3,6 @@
 //! Every variant's message names the cause with its figures and ends with the way out.
 
 use crate::{Variant, Width};
-use alloc::vec::Vec;
 use core::fmt;
 
 /// A filter that could not be planned or built.
@@ -312,6 +311,13 @@ pub(crate) struct OutOfMemory {
     bytes: usize,
 }
 
+impl OutOfMemory {
+    /// So many bytes were refused.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { bytes }
+    }
+}
+
 impl From<OutOfMemory> for BuildError {
     fn from(error: OutOfMemory) -> Self {
         Self::OutOfMemory { bytes: error.bytes }
@@ -322,18 +328,4 @@ impl From<OutOfMemory> for OpenError {
     fn from(error: OutOfMemory) -> Self {
         Self::OutOfMemory { bytes: error.bytes }
     }
-}
-
-/// Makes room for `additional` more elements, or says that there is none.
-pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    vec.try_reserve_exact(additional)
-        .map_err(|_| OutOfMemory { bytes: additional.saturating_mul(size_of::<T>()) })
-}
-
-/// A vector of `len` copies of `value`, or word that there is no memory for it.
-pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
-    let mut vec = Vec::new();
-    try_reserve(&mut vec, len)?;
-    vec.resize(len, value);
-    Ok(vec)
 }

@@ -97,7 +97,7 @@ impl Filter {
         // The size is only a hint: what is read decides.
         let hint = file.metadata().map_or(0, |metadata| metadata.len());
         let mut bytes = Vec::new();
-        crate::error::try_reserve(&mut bytes, usize::try_from(hint).unwrap_or(usize::MAX))?;
+        crate::memory::try_reserve(&mut bytes, usize::try_from(hint).unwrap_or(usize::MAX))?;
         std::io::Read::read_to_end(&mut file, &mut bytes)?;
         Self::open(OwnedBytes::copy_of(&bytes)?)
     }

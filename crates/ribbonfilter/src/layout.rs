@@ -176,6 +176,24 @@ impl Layout {
         })
     }
 
+    /// Bits of one column, from a slot on; there must be so many in its block, fewer than 64
+    /// unless they are all of it.
+    pub(crate) fn column(&self, bytes: &[u8], slot: u64, column: usize, count: u32) -> u64 {
+        let block = self.block_of(slot);
+        let offset = self.offset(block);
+        let word = match block < self.whole_blocks() {
+            true => {
+                let size = self.word_bytes();
+                let mut word = [0; 8];
+                word[..size].copy_from_slice(&bytes[offset + column * size..][..size]);
+                u64::from_le_bytes(word)
+            }
+            false => load_bits(bytes, offset * 8 + column * self.stride(block)),
+        };
+        let bits = word >> self.shift_of(slot);
+        bits & u64::MAX >> (64 - count)
+    }
+
     /// Stores the columns of a block.
     pub(crate) fn write_block(&self, bytes: &mut [u8], block: u64, words: &[u64]) {
         let offset = self.offset(block);

@@ -101,6 +101,7 @@ mod filter;
 mod format;
 pub mod key;
 mod layout;
+mod memory;
 mod plan;
 mod progress;
 mod query;

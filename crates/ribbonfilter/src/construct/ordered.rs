@@ -8,7 +8,8 @@
 //! need not be counted first. Only if they are so skewed that a part overflows are they.
 
 use crate::equation::{Seed, Seeded, below_segment, seeded};
-use crate::error::{OutOfMemory, try_reserve};
+use crate::error::OutOfMemory;
+use crate::memory::try_filled_huge;
 use alloc::vec::Vec;
 
 /// A part has between so many keys and twice as many, as a power of two: its rows fit the
@@ -65,9 +66,9 @@ impl Ordered {
         let parts = 1 << parts_log;
         let needed = self.borders[parts];
         if self.hashes.len() < needed {
-            self.hashes.clear();
-            try_reserve(&mut self.hashes, needed)?;
-            self.hashes.resize(needed, Seeded::default());
+            // What is there goes first: there is no room for both.
+            self.hashes = Vec::new();
+            self.hashes = try_filled_huge(Seeded::default(), needed)?;
         }
         self.ends.clear();
         self.ends.extend_from_slice(&self.borders[..parts]);

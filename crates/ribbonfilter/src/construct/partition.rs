@@ -4,7 +4,8 @@
 //! has a piece of every segment to itself, cut out beforehand, so none waits for another.
 
 use crate::equation::segment;
-use crate::error::{BuildError, OutOfMemory, try_filled};
+use crate::error::{BuildError, OutOfMemory};
+use crate::memory::try_filled;
 use crate::progress::{Phase, Reporter};
 use alloc::vec::Vec;
 

@@ -1,7 +1,8 @@
 //! Tells from the starts alone how crowded a seed makes a segment.
 
 use crate::equation::{Seed, Starts, below_segment, seeded};
-use crate::error::{OutOfMemory, try_filled};
+use crate::error::OutOfMemory;
+use crate::memory::try_filled;
 use crate::rate;
 use crate::shape::Shape;
 use alloc::vec::Vec;

@@ -94,7 +94,11 @@ impl Case {
 
     fn rate(&self, first: u64, end: u64) -> Rate {
         let row = |slot| self.rows[slot as usize];
-        homogeneous_rate(row, self.starts, self.window, self.columns, first, end)
+        let half = |slot: u64, column: usize| {
+            let rows = self.rows[slot as usize..][..self.window as usize / 2].iter().rev();
+            rows.fold(0, |bits, row| bits << 1 | row >> column & 1)
+        };
+        homogeneous_rate(row, half, self.starts, self.window, self.columns, first, end)
     }
 
     /// Compares with the `chances` of all starts, given in units of 2^-64, on all of

@@ -112,7 +112,8 @@ pub(crate) fn segment_rate(shape: &Shape, layout: &Layout, bytes: &[u8]) -> Rate
     let all = layout.columns() as usize;
     let part = |columns, from, to| {
         let row = |slot| layout.row(bytes, slot, columns);
-        homogeneous_rate(row, starts, window, columns, from, to)
+        let half = |slot, column| layout.column(bytes, slot, column, window as u32 / 2);
+        homogeneous_rate(row, half, starts, window, columns, from, to)
     };
     match boundary {
         0 => part(all, 0, starts.count()),
