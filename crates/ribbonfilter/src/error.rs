@@ -305,6 +305,111 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// A filter that could not be made smaller, or taken apart.
+///
+/// ```
+/// use ribbonfilter::{Filter, ShrinkError};
+///
+/// let filter = Filter::build(0..1000, 0.01)?;
+/// let error = filter.shrink_to_rate(0.001).unwrap_err();
+/// assert!(matches!(error, ShrinkError::RateTooLow { .. }));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ShrinkError {
+    /// The false-positive rate is not between 0 and 1.
+    InvalidRate {
+        /// The rate asked for.
+        rate: f64,
+    },
+    /// A smaller filter cannot have a lower rate.
+    RateTooLow {
+        /// The rate asked for.
+        rate: f64,
+        /// The rate that the filter has.
+        lowest: f64,
+    },
+    /// The number of columns is not positive, or more than there are.
+    InvalidColumns {
+        /// The columns asked for.
+        columns: f64,
+        /// The columns that the filter has.
+        most: f64,
+    },
+    /// The size cannot hold even one block of one column.
+    SizeTooSmall {
+        /// The bytes allowed.
+        bytes: u64,
+        /// The least that a filter of so many slots takes.
+        needed: u64,
+    },
+    /// The size is larger than the filter is.
+    SizeTooLarge {
+        /// The bytes asked for.
+        bytes: u64,
+        /// The bytes that the filter has.
+        size: u64,
+    },
+    /// The columns of the parts do not add up to those of the filter, or a part has none.
+    WrongColumns {
+        /// The columns of all parts together.
+        asked: u64,
+        /// The columns of the filter, the fraction counted as one.
+        columns: u32,
+    },
+    /// The filter was altered: what is made of it would seem whole.
+    Damaged,
+    /// The system refused memory.
+    OutOfMemory {
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for ShrinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRate { rate } => write!(
+                f,
+                "the false-positive rate must lie between 0 and 1, both excluded, but is {rate}"
+            ),
+            Self::RateTooLow { rate, lowest } => write!(
+                f,
+                "a false-positive rate of {rate:e} is out of reach: the filter itself has \
+                 {lowest:e}, and shrinking only raises it"
+            ),
+            Self::InvalidColumns { columns, most } => write!(
+                f,
+                "the columns must be more than 0 and at most the filter's {most}, but are {columns}"
+            ),
+            Self::SizeTooSmall { bytes, needed } => {
+                write!(f, "{bytes} bytes are too few: the least is {needed}")
+            }
+            Self::SizeTooLarge { bytes, size } => {
+                write!(f, "the filter has only {size} bytes and cannot grow to {bytes}")
+            }
+            Self::WrongColumns { asked, columns } => write!(
+                f,
+                "parts of at least one column each must have {columns} columns together, but \
+                 have {asked}"
+            ),
+            Self::Damaged => f.write_str("the filter was altered: fetch or build it again"),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system refused {bytes} bytes of memory")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ShrinkError {}
+
+impl From<OutOfMemory> for ShrinkError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
 /// An allocation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory {

@@ -33,7 +33,7 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Filter<D = OwnedBytes> {
     data: D,
-    header: Header,
+    pub(crate) header: Header,
     probe: Probe,
     /// The bytes that `data` had when it was opened.
     len: usize,

@@ -109,6 +109,11 @@ impl Header {
         }
     }
 
+    /// The header of some columns of the same solution.
+    pub(crate) fn of_columns(&self, shape: Shape, first_column: u32, rate: Option<f64>) -> Self {
+        Self { shape, first_column, rate: rate.map_or(0, encode_rate), ..*self }
+    }
+
     /// The false-positive rate.
     pub(crate) fn rate(&self) -> f64 {
         match self.rate {
@@ -245,11 +250,27 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
 
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
 pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
-    let (data, fixed) = bytes.split_last_chunk_mut::<FIXED>().expect("room for the fixed part");
     if header.shape.segment_seeds() {
-        let metadata = data.len() - seeds.len();
-        data[metadata..].copy_from_slice(seeds);
+        metadata_mut(bytes, header).copy_from_slice(seeds);
     }
+    seal(bytes, header);
+}
+
+/// What lies between the solution and the fixed part.
+pub(crate) fn metadata<'a>(bytes: &'a [u8], header: &Header) -> &'a [u8] {
+    let end = bytes.len() - FIXED;
+    &bytes[end - header.shape.metadata_bytes() as usize..end]
+}
+
+/// The same, to be written.
+pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], header: &Header) -> &'a mut [u8] {
+    let end = bytes.len() - FIXED;
+    &mut bytes[end - header.shape.metadata_bytes() as usize..end]
+}
+
+/// Writes the fixed part and the checksums.
+pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
+    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
     *fixed = header.encode();
     let check = data_check(bytes);
     let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");

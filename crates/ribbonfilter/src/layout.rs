@@ -194,6 +194,27 @@ impl Layout {
         bits & u64::MAX >> (64 - count)
     }
 
+    /// Copies so many columns as `target` has, from column `first` on, to where it keeps them.
+    /// Both are layouts of the same slots, and no block has fewer columns than are asked for.
+    pub(crate) fn copy_columns(&self, bytes: &[u8], first: usize, target: &Self, to: &mut [u8]) {
+        debug_assert_eq!((self.slots, self.block_log), (target.slots, target.block_log));
+        let word = self.word_bytes();
+        for block in 0..self.whole_blocks() {
+            let size = target.columns_of(block) * word;
+            let from = self.offset(block) + first * word;
+            to[target.offset(block)..][..size].copy_from_slice(&bytes[from..][..size]);
+        }
+        for block in self.whole_blocks()..self.blocks() {
+            let stride = self.stride(block);
+            let mut words = [0; MAX_COLUMNS];
+            let words = &mut words[..target.columns_of(block)];
+            for (column, word) in words.iter_mut().enumerate() {
+                *word = load_bits(bytes, self.offset(block) * 8 + (first + column) * stride);
+            }
+            target.write_block(to, block, words);
+        }
+    }
+
     /// Stores the columns of a block.
     pub(crate) fn write_block(&self, bytes: &mut [u8], block: u64, words: &[u64]) {
         let offset = self.offset(block);

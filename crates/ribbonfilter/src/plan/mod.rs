@@ -9,10 +9,14 @@
 //! target. All borders between regimes are powers of two, so that within an octave of keys
 //! the size grows with the keys and [`Settings::max_keys`] can search by halving.
 
+mod columns;
 mod homogeneous;
 mod standard;
 
+pub(crate) use columns::{Columns, Sketch};
 pub(crate) use standard::overhead as standard_overhead;
+
+use columns::partition_point;
 
 use crate::equation::FINGERPRINT_BITS;
 use crate::error::BuildError;
@@ -370,17 +374,10 @@ impl Frame {
 
     /// The fewest columns that promise a rate.
     fn for_rate(&self, rate: f64) -> Result<Plan, BuildError> {
-        let plans = (1..=self.most_columns()).map(|columns| self.with_columns(columns));
-        let Some(plan) = plans.clone().find(|plan| plan.expected_rate <= rate) else {
-            let lowest = plans.map(|plan| plan.expected_rate).fold(1.0, f64::min);
-            return Err(BuildError::RateTooLow { rate, lowest });
-        };
-        // The boundary as far back as the rate allows.
-        let blocks = plan.shape.layout().blocks();
-        let first_bad = partition_point(blocks, |boundary| {
-            self.with_boundary(plan, boundary).expected_rate <= rate
-        });
-        Ok(self.with_boundary(plan, first_bad - 1))
+        match Columns::for_rate(rate, self.most_columns(), |columns| self.sketch(columns)) {
+            Ok(columns) => Ok(self.with(columns)),
+            Err(lowest) => Err(BuildError::RateTooLow { rate, lowest }),
+        }
     }
 
     /// As many columns as asked for, to the nearest block.
@@ -388,32 +385,22 @@ impl Frame {
         if columns > self.most_columns().into() {
             return Err(BuildError::InvalidColumns { columns, most: self.most_columns() });
         }
-        let whole = libm::ceil(columns);
-        let plan = self.with_columns(whole as u32);
-        let blocks = plan.shape.layout().blocks();
-        let boundary = libm::round((whole - columns) * blocks as f64) as u64;
-        Ok(self.with_boundary(plan, boundary.min(blocks - 1)))
+        Ok(self.with(Columns::nearest(columns, |columns| self.sketch(columns))))
     }
 
     /// The lowest rate that fits so many bytes.
     fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
-        let needed = self.with_columns(1).size_in_bytes();
-        if needed > bytes {
-            return Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys });
+        // Less than a column everywhere would be no filter to speak of.
+        let (least, most) = (Columns::whole(1), self.most_columns());
+        match Columns::for_bytes(bytes, least, most, |columns| self.sketch(columns)) {
+            Ok(columns) => Ok(self.with(columns)),
+            Err(needed) => Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys }),
         }
-        let fitting = (1..=self.most_columns()).filter_map(|columns| {
-            let plan = self.with_columns(columns);
-            let blocks = plan.shape.layout().blocks();
-            let boundary = partition_point(blocks, |boundary| {
-                self.with_boundary(plan, boundary).size_in_bytes() > bytes
-            });
-            (boundary < blocks).then(|| self.with_boundary(plan, boundary))
-        });
-        let best = fitting.reduce(|best, plan| match plan.expected_rate < best.expected_rate {
-            true => plan,
-            false => best,
-        });
-        Ok(best.expect("one column fits"))
+    }
+
+    fn sketch(&self, columns: Columns) -> Sketch {
+        let Plan { shape, expected_rate, .. } = self.with(columns);
+        Sketch { shape, rate: expected_rate }
     }
 
     fn system(&self, columns: u32) -> System {
@@ -423,35 +410,26 @@ impl Frame {
         }
     }
 
-    /// The plan with so many whole columns.
-    fn with_columns(&self, columns: u32) -> Plan {
-        let system = self.system(columns);
+    /// The plan with so many columns.
+    fn with(&self, columns: Columns) -> Plan {
+        let system = self.system(columns.most);
         let shape = Shape {
             variant: self.variant,
             width: self.width,
             smash: system.smash,
             segment_bits: system.segment_bits,
             segment_slots: self.slots(system),
-            columns,
-            boundary: 0,
+            columns: columns.most,
+            boundary: columns.boundary,
         };
-        let plan = Plan {
+        Plan {
             shape,
-            expected_rate: 0.0,
+            expected_rate: (shape.nominal_rate().value() * system.allowance).min(1.0),
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
             keys: self.keys,
             threads: 1,
-        };
-        self.with_boundary(plan, 0)
-    }
-
-    /// The same plan with a column fewer before another boundary.
-    fn with_boundary(&self, plan: Plan, boundary: u64) -> Plan {
-        let shape = Shape { boundary, ..plan.shape };
-        let allowance = self.system(shape.columns).allowance;
-        let expected_rate = (shape.nominal_rate().value() * allowance).min(1.0);
-        Plan { shape, expected_rate, ..plan }
+        }
     }
 
     /// The slots of a segment after the user's overhead and the growths.
@@ -477,21 +455,6 @@ struct System {
     /// How far above the nominal rate the filter's may lie.
     allowance: f64,
     expected_redundant: u64,
-}
-
-/// How many of `0..len` come before the first for which `holds` does not hold; it must
-/// hold for none behind that.
-fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 #[cfg(test)]

@@ -46,6 +46,16 @@ fn numbers_of_keys() -> impl Iterator<Item = u64> {
     (0..=300).chain(octaves).filter(|&keys| keys <= 1 << 40)
 }
 
+/// The plan of so many whole columns.
+fn whole(frame: &Frame, columns: u32) -> Plan {
+    frame.with(Columns { most: columns, boundary: 0 })
+}
+
+/// A plan with its boundary elsewhere.
+fn at_boundary(frame: &Frame, plan: Plan, boundary: u64) -> Plan {
+    frame.with(Columns { most: plan.shape.columns, boundary })
+}
+
 fn frame(variant: Variant, width: Width, keys: u64) -> Frame {
     Frame { variant, width, keys, overhead: 0.0, growth: 0 }
 }
@@ -250,11 +260,11 @@ fn a_rate_is_met_with_nothing_to_spare() {
                 let frame = frame(variant, width, keys);
                 let next = plan.shape.boundary + 1;
                 if next < plan.shape.layout().blocks() {
-                    let cheaper = frame.with_boundary(plan, next);
+                    let cheaper = at_boundary(&frame, plan, next);
                     assert!(cheaper.expected_rate > rate, "{plan:?}");
                 }
                 if plan.shape.columns > 1 {
-                    let cheaper = frame.with_columns(plan.shape.columns - 1);
+                    let cheaper = whole(&frame, plan.shape.columns - 1);
                     assert!(cheaper.expected_rate > rate, "{plan:?}");
                 }
             }
@@ -265,9 +275,9 @@ fn a_rate_is_met_with_nothing_to_spare() {
 /// Every plan there is for these keys: all columns, all boundaries.
 fn all_plans(frame: Frame) -> impl Iterator<Item = Plan> {
     (1..=frame.most_columns()).flat_map(move |columns| {
-        let plan = frame.with_columns(columns);
+        let plan = whole(&frame, columns);
         let blocks = plan.shape.layout().blocks();
-        (0..blocks).map(move |boundary| frame.with_boundary(plan, boundary))
+        (0..blocks).map(move |boundary| at_boundary(&frame, plan, boundary))
     })
 }
 
@@ -285,10 +295,7 @@ fn no_other_plan_that_fits_has_a_lower_rate() {
                         assert_eq!(plan.expected_rate(), lowest, "{plan:?}");
                     }
                     Err(BuildError::SizeTooSmall { needed, .. }) => {
-                        assert_eq!(
-                            needed,
-                            frame(variant, width, keys).with_columns(1).size_in_bytes()
-                        );
+                        assert_eq!(needed, whole(&frame(variant, width, keys), 1).size_in_bytes());
                         assert!(needed > bytes);
                     }
                     Err(error) => panic!("{error}"),
@@ -311,12 +318,12 @@ fn a_size_is_used_up_to_the_last_block() {
                 assert!(plan.size_in_bytes() <= bytes, "{plan:?}");
                 let frame = frame(variant, width, keys);
                 if let Some(finer) = plan.shape.boundary.checked_sub(1) {
-                    let larger = frame.with_boundary(plan, finer);
+                    let larger = at_boundary(&frame, plan, finer);
                     assert!(larger.size_in_bytes() > bytes, "{plan:?}");
                 } else if plan.shape.columns < frame.most_columns() {
-                    let more = frame.with_columns(plan.shape.columns + 1);
+                    let more = whole(&frame, plan.shape.columns + 1);
                     let blocks = more.shape.layout().blocks();
-                    let larger = frame.with_boundary(more, blocks - 1);
+                    let larger = at_boundary(&frame, more, blocks - 1);
                     let better = larger.expected_rate() < plan.expected_rate();
                     assert!(larger.size_in_bytes() > bytes || !better, "{plan:?}");
                 }

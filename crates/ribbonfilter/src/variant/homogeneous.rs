@@ -104,6 +104,17 @@ fn solve_all<B: Band>(
     })
 }
 
+/// The exact rate of a finished solution.
+pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
+    let layout = shape.layout();
+    (0..shape.segments()).fold(Rate::default(), |sum, segment| {
+        let first_slot = segment * shape.segment_slots;
+        let part = layout.part(first_slot, shape.segment_slots);
+        let begin = layout.offset(layout.block_of(first_slot));
+        sum.and(segment_rate(shape, &part, &bytes[begin..]))
+    })
+}
+
 /// The exact rate of a solved segment: before the boundary with a column fewer.
 pub(crate) fn segment_rate(shape: &Shape, layout: &Layout, bytes: &[u8]) -> Rate {
     let starts = shape.starts();

@@ -6,7 +6,7 @@
 mod homogeneous;
 mod standard;
 
-pub(crate) use homogeneous::segment_rate as homogeneous_rate;
+pub(crate) use homogeneous::{exact_rate, segment_rate as homogeneous_rate};
 
 use crate::construct::Task;
 use crate::error::BuildError;

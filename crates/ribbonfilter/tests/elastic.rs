@@ -1,0 +1,187 @@
+//! Shrinking and splitting: no key is lost, and the bytes are those of a direct build.
+
+mod support;
+
+use ribbonfilter::{Filter, OwnedBytes, ShrinkError, Variant};
+use support::{Keys, assert_all_found, build, builder, kinds, random, scale};
+
+fn keys(count: u64) -> impl Iterator<Item = u64> + Clone {
+    (0..count).map(|index| Keys::Random.hash(index))
+}
+
+fn assert_whole(filter: &Filter, count: u64) {
+    assert_all_found(filter, keys(count));
+    filter.verify().expect("whole");
+}
+
+/// A filter that depends on columns in nothing but its columns.
+fn is_prefix(filter: &Filter) -> bool {
+    filter.variant() != Variant::Homogeneous
+}
+
+#[test]
+fn step_by_step_to_one_column() {
+    for count in [1, 70, 1000, scale(5000, 60_000, 1_000_000)] {
+        for (variant, width) in kinds(count) {
+            let direct = |columns| build(builder(variant, width, columns), keys(count));
+            let most =
+                if variant == Variant::Homogeneous && width.bits() < 64 { 4.0 } else { 12.0 };
+            let mut filter = direct(most);
+            for step in 1.. {
+                let columns = most - 0.75 * f64::from(step);
+                if columns < 0.5 {
+                    break;
+                }
+                filter = filter.shrink_to_columns(columns).expect("smaller");
+                assert_whole(&filter, count);
+                if is_prefix(&filter) {
+                    assert!(filter.as_bytes() == direct(columns).as_bytes(), "{filter:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn targets_choose_as_a_build_does() {
+    let count = 20_000;
+    for (variant, width) in
+        kinds(count).into_iter().filter(|&(variant, _)| variant != Variant::Homogeneous)
+    {
+        let start = || Filter::builder().variant(variant).width(width);
+        let filter = build(start().columns(10.0), keys(count));
+        for rate in [0.0011, 0.01, 0.05, 0.3, 0.7] {
+            let direct = build(start().false_positive_rate(rate), keys(count));
+            let shrunk = filter.shrink_to_rate(rate).expect("smaller");
+            assert!(shrunk.as_bytes() == direct.as_bytes(), "{shrunk:?}");
+        }
+        for bytes in [3000, 10_000, 22_222] {
+            let direct = build(start().total_bytes(bytes), keys(count));
+            let shrunk = filter.shrink_to_bytes(bytes).expect("smaller");
+            assert!(shrunk.as_bytes() == direct.as_bytes(), "{shrunk:?}");
+        }
+        let least = filter.shrink_to_bytes(400).expect("part of a column");
+        assert_whole(&least, count);
+        assert!(least.size_in_bytes() <= 400 && least.columns() < 0.2);
+    }
+}
+
+#[test]
+fn a_homogeneous_rate_is_kept_and_known() {
+    let count = scale(20_000, 200_000, 1_000_000);
+    for (variant, width) in kinds(count).into_iter().filter(|&(_, width)| width.bits() >= 64) {
+        let filter = build(builder(variant, width, 9.0), keys(count));
+        for rate in [0.003, 0.0101, 0.25] {
+            let shrunk = filter.shrink_to_rate(rate).expect("smaller");
+            assert!(shrunk.expected_rate() <= rate, "{shrunk:?}");
+            assert!(shrunk.expected_rate() >= rate * 0.97, "{shrunk:?}");
+        }
+        for columns in 1..9 {
+            let shrunk = filter.shrink_to_columns(columns.into()).expect("smaller");
+            let nominal = f64::from(columns).exp2().recip();
+            assert!((nominal * 0.9999..nominal * 1.03).contains(&shrunk.expected_rate()));
+        }
+    }
+}
+
+#[test]
+fn parts_answer_together_as_the_whole() {
+    let count = scale(3000, 30_000, 1_000_000);
+    for (variant, width) in kinds(count).into_iter().filter(|&(_, width)| width.bits() >= 32) {
+        for (columns, split) in [(6.0, &[1, 2, 3][..]), (5.4, &[5, 1]), (4.0, &[4]), (4.7, &[2, 3])]
+        {
+            let filter = build(builder(variant, width, columns), keys(count));
+            let parts = filter.split_columns(split).expect("parts");
+            for part in &parts {
+                assert_whole(part, count);
+            }
+            for index in 0..scale(10_000, 200_000, 10_000_000) {
+                let hash = random(9, index);
+                let together = parts.iter().all(|part| part.contains_hash(hash));
+                assert_eq!(together, filter.contains_hash(hash));
+            }
+            let size: usize = parts.iter().map(Filter::size_in_bytes).sum();
+            assert!(size < filter.size_in_bytes() + 4000 * parts.len());
+        }
+    }
+}
+
+/// Shrinking a part drops its own columns, and a view shrinks as its owner does.
+#[test]
+fn what_was_shrunk_is_a_filter_like_any_other() {
+    let filter = Filter::build(0..5000u64, 0.001).expect("built");
+    let view = Filter::open(filter.as_bytes()).expect("a filter");
+    let shrunk = view.shrink_to_columns(6.5).expect("smaller");
+    assert_eq!(shrunk.as_bytes(), filter.shrink_to_columns(6.5).expect("smaller").as_bytes());
+    let part = &shrunk.split_columns(&[3, 4]).expect("parts")[1];
+    let smaller = part.shrink_to_columns(2.0).expect("smaller");
+    assert!((0..5000u64).all(|key| smaller.contains(key)));
+    let wrong = (5000..15_000u64).filter(|&key| smaller.contains(key)).count();
+    assert!((2200..2800).contains(&wrong), "{wrong} of 10,000 at a rate of a quarter");
+}
+
+#[test]
+fn an_empty_filter_stays_empty() {
+    let empty = Filter::build([""; 0], 0.01).expect("built");
+    for shrunk in
+        [empty.shrink_to_rate(0.5), empty.shrink_to_columns(3.0), empty.shrink_to_bytes(40)]
+    {
+        assert_eq!(shrunk.expect("a copy").as_bytes(), empty.as_bytes());
+    }
+    assert!(matches!(empty.shrink_to_bytes(39), Err(ShrinkError::SizeTooSmall { .. })));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let filter = Filter::build(0..1000u64, 0.01).expect("built");
+    let size = filter.size_in_bytes() as u64;
+    assert!(matches!(filter.shrink_to_rate(0.001), Err(ShrinkError::RateTooLow { .. })));
+    for rate in [0.0, 1.0, -1.0, f64::NAN] {
+        assert!(matches!(filter.shrink_to_rate(rate), Err(ShrinkError::InvalidRate { .. })));
+    }
+    for columns in [0.0, -1.0, 6.9, 33.0, f64::NAN, f64::INFINITY] {
+        let refused = filter.shrink_to_columns(columns);
+        assert!(matches!(refused, Err(ShrinkError::InvalidColumns { .. })), "{columns}");
+    }
+    assert!(matches!(filter.shrink_to_bytes(size + 1), Err(ShrinkError::SizeTooLarge { .. })));
+    assert!(matches!(filter.shrink_to_bytes(41), Err(ShrinkError::SizeTooSmall { .. })));
+    for split in [&[][..], &[7, 0], &[3, 3], &[u32::MAX, u32::MAX]] {
+        assert!(matches!(filter.split_columns(split), Err(ShrinkError::WrongColumns { .. })));
+    }
+    let same = filter.shrink_to_bytes(size).expect("a copy");
+    assert_eq!(same.as_bytes(), filter.as_bytes());
+    assert_eq!(filter.shrink_to_rate(0.01).expect("a copy").as_bytes(), filter.as_bytes());
+}
+
+#[test]
+fn damage_is_not_sealed_anew() {
+    let mut bytes = Filter::build(0..1000u64, 0.01).expect("built").into_inner().to_vec();
+    bytes[7] ^= 4;
+    let damaged = Filter::open(bytes).expect("looks whole");
+    assert!(matches!(damaged.shrink_to_columns(3.0), Err(ShrinkError::Damaged)));
+    assert!(matches!(damaged.split_columns(&[7]), Err(ShrinkError::Damaged)));
+}
+
+/// Bytes that change their mind after they were opened.
+struct Fickle {
+    first: OwnedBytes,
+    then: OwnedBytes,
+    asked: std::cell::Cell<bool>,
+}
+
+impl AsRef<[u8]> for Fickle {
+    fn as_ref(&self) -> &[u8] {
+        match self.asked.replace(true) {
+            false => self.first.as_ref(),
+            true => self.then.as_ref(),
+        }
+    }
+}
+
+#[test]
+fn another_buffer_than_was_opened_is_refused() {
+    let build = |count| Filter::build(0..count, 0.01).expect("built").into_inner();
+    let fickle = Fickle { first: build(1000), then: build(500), asked: false.into() };
+    let filter = Filter::open(fickle).expect("the first is a filter");
+    assert!(matches!(filter.shrink_to_columns(2.0), Err(ShrinkError::Damaged)));
+}
