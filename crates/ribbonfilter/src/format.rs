@@ -6,7 +6,7 @@
 //! solution without leaving the buffer. Everything is little-endian and read byte by byte:
 //! no alignment is asked of the buffer.
 
-use crate::equation::FINGERPRINT_BITS;
+use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::OpenError;
 use crate::layout::READ_AHEAD;
 use crate::plan::Plan;
@@ -32,6 +32,8 @@ pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
 pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
 /// The most segments, as a power of two.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
+/// The most shards of a segment, as a power of two.
+pub(crate) const MAX_SHARD_BITS: u32 = 16;
 
 /// Offsets in the fixed part.
 mod at {
@@ -42,6 +44,9 @@ mod at {
     pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
     pub(super) const BOUNDARY: Range<usize> = 18..23;
     pub(super) const RATE: Range<usize> = 23..26;
+    /// In the place of the rate, which a Balanced ribbon does not store.
+    pub(super) const SHARD_BITS: usize = 23;
+    pub(super) const OVERLOAD: usize = 24;
     /// 7 bits columns, 6 bits first column, 3 bits features.
     pub(super) const COLUMNS: Range<usize> = 26..28;
     /// 2 bits each: kind, variant, width, smash.
@@ -147,6 +152,7 @@ impl Header {
             variant: match variant {
                 0 => Variant::Standard,
                 1 => Variant::Homogeneous,
+                2 => Variant::Balanced,
                 _ => return Err(OpenError::Inconsistent { field: "variant" }),
             },
             width: Width::ALL[usize::from(width)],
@@ -159,8 +165,9 @@ impl Header {
             segment_slots: get(fixed, at::SEGMENT_SLOTS),
             columns: (columns & 0x7f) as u32,
             boundary: get(fixed, at::BOUNDARY),
+            balance: Balance::default(),
         };
-        let header = Self {
+        let mut header = Self {
             shape,
             keys: get(fixed, at::KEYS),
             key_seed: get(fixed, at::KEY_SEED),
@@ -168,6 +175,10 @@ impl Header {
             first_column: (columns >> 7 & 0x3f) as u32,
             rate: get(fixed, at::RATE) as u32,
         };
+        if shape.variant == Variant::Balanced {
+            header.shape.balance = decode_balance(fixed, &shape)?;
+            header.rate = 0;
+        }
         header.check(features, fixed[at::SEGMENTS] >> 5)?;
         Ok(header)
     }
@@ -215,6 +226,10 @@ impl Header {
         put(&mut fixed, at::SEGMENT_SLOTS, shape.segment_slots);
         put(&mut fixed, at::BOUNDARY, shape.boundary);
         put(&mut fixed, at::RATE, u64::from(self.rate));
+        if shape.variant == Variant::Balanced {
+            fixed[at::SHARD_BITS] = shape.balance.shard_bits as u8;
+            fixed[at::OVERLOAD] = shape.balance.overload as u8;
+        }
         put(&mut fixed, at::COLUMNS, columns);
         fixed[at::WHAT] = Kind::Filter as u8
             | (shape.variant as u8) << 2
@@ -225,6 +240,21 @@ impl Header {
         fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
         fixed[at::MAGIC].copy_from_slice(&MAGIC);
         fixed
+    }
+}
+
+/// Reads the shards of a Balanced ribbon, where the others have their rate.
+fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenError> {
+    let balance =
+        Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
+    let alone = shape.segment_bits == 0 && balance.shard_bits == 0;
+    match balance.shard_bits > MAX_SHARD_BITS
+        || alone && balance.overload > 0
+        || fixed[at::OVERLOAD + 1] > 0
+        || shape.width == Width::W16
+    {
+        true => Err(OpenError::Inconsistent { field: "shards" }),
+        false => Ok(balance),
     }
 }
 
@@ -244,12 +274,11 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
 }
 
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
-pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
+pub(crate) fn finish(bytes: &mut [u8], header: &Header, solved: &Solved) {
     let (data, fixed) = bytes.split_last_chunk_mut::<FIXED>().expect("room for the fixed part");
-    if header.shape.segment_seeds() {
-        let metadata = data.len() - seeds.len();
-        data[metadata..].copy_from_slice(seeds);
-    }
+    let metadata = if header.shape.segment_seeds() { &solved.seeds } else { &solved.metadata };
+    let begin = data.len() - metadata.len();
+    data[begin..].copy_from_slice(metadata);
     *fixed = header.encode();
     let check = data_check(bytes);
     let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");

@@ -3,7 +3,7 @@
 use crate::arch::{
     CompiledQuery, Instructions, Kernel, Path, Query, Readable, Solution, Work, with_path,
 };
-use crate::equation::{Seed, Starts, below_segment, mix, seeded, segment};
+use crate::equation::{Seed, Shards, Starts, below_segment, mix, seeded, segment};
 use crate::format::Header;
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
@@ -32,6 +32,8 @@ pub(crate) struct Probe {
     seed: Seed,
     /// Where the seeds of the segments begin, if each has one.
     seeds: Option<usize>,
+    /// The shards of a Balanced ribbon, and where their bumped buckets are.
+    shards: Option<(Shards, usize)>,
 }
 
 /// What a query looks for, and where.
@@ -65,6 +67,7 @@ impl Probe {
             first_column: header.first_column,
             seed: Seed::new(header.seed),
             seeds,
+            shards: shape.shards().map(|shards| (shards, layout.size_in_bytes() as usize)),
         }
     }
 
@@ -91,6 +94,11 @@ impl Probe {
 
     #[inline(always)]
     fn locate<B: Band, P: Path>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
+        if !P::PLAIN
+            && let Some((shards, metadata)) = self.shards
+        {
+            return self.locate_balanced(bytes, mixed, shards, metadata);
+        }
         let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
         if self.segment_bits > 0 {
             let segment = segment(mixed, self.segment_bits);
@@ -114,6 +122,27 @@ impl Probe {
         // Coefficients are not cut to the slots: few systems are so narrow, and
         // `matches_slowly` does it there.
         Located { slot: first_slot + start, coefficients: hash.coefficients(), row }
+    }
+
+    /// The same for a Balanced ribbon: at the primary place unless the key's bucket is bumped.
+    #[inline(always)]
+    fn locate_balanced<B: Band>(
+        &self,
+        bytes: &[u8],
+        mixed: u64,
+        shards: Shards,
+        metadata: usize,
+    ) -> Located<B> {
+        let mut place = shards.primary(mixed, self.seed);
+        let shard = shards.shard(place);
+        if bytes[metadata + shard as usize] >> place.hash.bucket() & 1 == 1 {
+            place = shards.secondary(shards.level(shard), place.hash);
+        }
+        Located {
+            slot: place.segment * self.segment_slots + self.starts.start(place.position),
+            coefficients: place.hash.coefficients(),
+            row: u64::from(place.hash.fingerprint()) >> self.first_column,
+        }
     }
 
     /// Asks for the memory that a query will read.

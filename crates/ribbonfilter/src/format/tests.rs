@@ -66,7 +66,7 @@ fn plan(settings: Settings, keys: u64) -> Plan {
 fn headers() -> Vec<Header> {
     let mut random = Random(3);
     let mut headers = Vec::new();
-    for variant in [Variant::Standard, Variant::Homogeneous] {
+    for variant in [Variant::Standard, Variant::Homogeneous, Variant::Balanced] {
         for width in Width::ALL {
             for keys in [0, 1, 2, 100, 1000, 5000, 100_000, 1 << 24, 1 << 40] {
                 for columns in [1.0, 3.4, 7.7, 8.0] {
@@ -81,9 +81,9 @@ fn headers() -> Vec<Header> {
                     };
                     let solved = Solved {
                         seeds: vec![random.next() as u8],
-                        redundant: 0,
                         rate: (variant == Variant::Homogeneous && keys > 0)
                             .then_some(plan.expected_rate),
+                        ..Solved::default()
                     };
                     headers.push(Header::new(&plan, random.next(), &solved));
                 }
@@ -120,6 +120,7 @@ fn fields_keep_their_largest_values() {
         segment_slots: u64::from(u32::MAX) - 63,
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
+        balance: Balance::default(),
     };
     let header = Header {
         shape,
@@ -144,10 +145,10 @@ fn finished_bytes_hold_header_and_seeds() {
         let settings = Settings { width: Some(Width::W32), ..Settings::default() };
         let plan = plan(settings, keys);
         let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
-        let solved = Solved { seeds: seeds.clone(), redundant: 0, rate: None };
+        let solved = Solved { seeds: seeds.clone(), ..Solved::default() };
         let header = Header::new(&plan, 5, &solved);
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
-        finish(&mut bytes, &header, &seeds);
+        finish(&mut bytes, &header, &solved);
         assert_eq!(Header::read(&bytes).expect("a header"), header);
         verify(&bytes).expect("unaltered");
         if header.shape.segment_seeds() {
@@ -169,6 +170,7 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
         (Variant::Standard, Width::W32, 9000, 3.0),
         (Variant::Homogeneous, Width::W16, 60, 2.0),
         (Variant::Homogeneous, Width::W64, 300, 5.3),
+        (Variant::Balanced, Width::W32, 9000, 2.0),
     ];
     let build = |(variant, width, keys, columns)| {
         let mut builder =
@@ -180,6 +182,7 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
     assert!(filters.iter().any(|filter| filter.as_bytes().len() == FIXED));
     assert!(filters.iter().any(|filter| header_of(filter).shape.segment_seeds()));
     assert!(filters.iter().any(|filter| header_of(filter).rate != 0));
+    assert!(filters.iter().any(|filter| header_of(filter).shape.shards().is_some()));
     filters
 }
 
