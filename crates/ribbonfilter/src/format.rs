@@ -248,14 +248,11 @@ fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenErr
     let balance =
         Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
     let alone = shape.segment_bits == 0 && balance.shard_bits == 0;
-    match balance.shard_bits > MAX_SHARD_BITS
-        || alone && balance.overload > 0
-        || fixed[at::OVERLOAD + 1] > 0
-        || shape.width == Width::W16
-    {
-        true => Err(OpenError::Inconsistent { field: "shards" }),
-        false => Ok(balance),
-    }
+    let refused = balance.shard_bits > MAX_SHARD_BITS
+        || balance.shard_bits > 0 && shape.segment_slots == 0
+        || balance.overload > 0 && alone
+        || fixed[at::OVERLOAD + 1] > 0;
+    if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
 }
 
 /// Whether the bytes end as ours do, in a version that this library knows, unaltered.

@@ -39,6 +39,8 @@ fn fractional_columns_are_worth_their_bits() {
         (Variant::Standard, Width::W128),
         (Variant::Homogeneous, Width::W64),
         (Variant::Homogeneous, Width::W128),
+        (Variant::Balanced, Width::W64),
+        (Variant::Balanced, Width::W128),
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
@@ -65,6 +67,25 @@ fn overheads_at_a_million_keys() {
         let rate = measured_rate(&filter, scale(0.02, 0.004, 0.002));
         let overhead = overhead(&filter, rate);
         assert!(overhead <= most, "{overhead} at a rate of {rate}: {filter:?}");
+    }
+}
+
+/// Stored bits over those of the columns: the rate is that of the columns exactly.
+#[test]
+fn balanced_overheads() {
+    let bounds = [(Width::W32, 0.016), (Width::W64, 0.006), (Width::W128, 0.004)];
+    for (width, most) in bounds {
+        for keys in scale(vec![100_000], vec![100_000, 1_000_000], vec![1_000_000, 10_000_000]) {
+            let filter = random_keys(builder(Variant::Balanced, width, 7.0), keys);
+            assert_eq!(filter.expected_rate(), 1.0 / 128.0);
+            let overhead = overhead(&filter, 1.0 / 128.0);
+            assert!(overhead <= most, "{overhead}: {filter:?}");
+        }
+        // The planner's slots are enough for every size that it may be asked for.
+        for keys in [1 << 20, 1 << 27, (1 << 30) - 1, 1 << 40] {
+            let plan = builder(Variant::Balanced, width, 7.0).plan_for(keys).expect("a plan");
+            assert!(plan.bits_per_key() / 7.0 - 1.0 <= most, "{plan:?}");
+        }
     }
 }
 

@@ -112,3 +112,78 @@ impl<B: Band, R: RightSide, E: Iterator<Item = Equation<B, R>>> Insertions<'_, B
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    type System<B> = Banding<B, u32>;
+
+    fn equations<B: Band>(random: &mut Random, slots: u64, count: usize) -> Vec<Equation<B, u32>> {
+        let one = B::from_words(1, 0);
+        let equation = |random: &mut Random| {
+            let start = random.below(slots - u64::from(B::WIDTH.bits()) + 1) as usize;
+            let bits = random.band::<B>();
+            // The first coefficient is 1, whatever it was.
+            let coefficients = bits ^ (bits & one) ^ one;
+            Equation { start, coefficients, right_side: random.next() as u32 }
+        };
+        (0..count).map(|_| equation(random)).collect()
+    }
+
+    /// What inserting one by one makes of it: the redundant ones, or nothing.
+    fn one_by_one<B: Band>(system: &mut System<B>, bucket: &[Equation<B, u32>]) -> Option<u64> {
+        let mut redundant = 0;
+        for equation in bucket {
+            match system.insert(equation.start, equation.coefficients, equation.right_side) {
+                crate::banding::Insertion::At(_) => {}
+                crate::banding::Insertion::Redundant => redundant += 1,
+                crate::banding::Insertion::Inconsistent => return None,
+            }
+        }
+        Some(redundant)
+    }
+
+    /// Fills a system to the brim, bucket by bucket.
+    fn check<B: Band>() {
+        const SLOTS: usize = 400;
+        let mut random = Random(11);
+        let mut room = Vec::new();
+        let (mut taken, mut refused) = (0, 0);
+        for _ in 0..30 {
+            let mut system = System::<B>::new(SLOTS).expect("memory");
+            for size in [100, 100, 80, 60, 3, 50, 1, 40, 30, 20, 0, 10, 5] {
+                let mut bucket = equations::<B>(&mut random, SLOTS as u64, size);
+                if size == 60 {
+                    bucket.extend_from_within(20..25); // duplicates
+                }
+                let mut expected = system.clone();
+                let outcome = one_by_one(&mut expected, &bucket);
+                let before = system.clone();
+                let insertion = system.insert_all_or_none(bucket.into_iter(), &mut room);
+                assert_eq!(insertion.expect("memory"), outcome);
+                let now = system.coefficients;
+                if outcome.is_some() {
+                    taken += 1;
+                    // Which rows are filled does not depend on the order; their contents do.
+                    for (row, other) in now.iter().zip(&expected.coefficients) {
+                        assert_eq!(*row == B::ZERO, *other == B::ZERO);
+                    }
+                } else {
+                    refused += 1;
+                    assert_eq!(now, before.coefficients);
+                }
+                system = System { coefficients: now, right_sides: system.right_sides };
+            }
+        }
+        assert!(taken > 100 && refused > 30, "{taken} taken, {refused} refused");
+    }
+
+    #[test]
+    fn buckets_go_in_whole_or_not_at_all() {
+        check::<u32>();
+        check::<u64>();
+        check::<u128>();
+    }
+}

@@ -209,3 +209,113 @@ impl Seeded {
         Self(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::equation::mix;
+    use crate::testing::Random;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Shards with one segment, with many, and with one shard in each.
+    fn systems() -> [Shards; 3] {
+        let shards = |segment_bits, shard_bits| {
+            Shards::new(segment_bits, Balance { shard_bits, overload: 48 })
+        };
+        [shards(0, 5), shards(3, 2), shards(4, 0)]
+    }
+
+    /// Counts of so many hits each, to five standard deviations.
+    fn assert_even(counts: &[u64], expected: f64) {
+        for &count in counts {
+            let off = (count as f64 - expected).abs();
+            assert!(off < 5.0 * libm::sqrt(expected), "{count}, not {expected}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn levels_are_as_drawn() {
+        let shards = Shards::new(1, Balance { shard_bits: 2, overload: 0 });
+        let levels: Vec<u32> = (0..8).map(|shard| shards.level(shard)).collect();
+        assert_eq!(levels, [0, 0, 0, 0, 1, 1, 2, 3]);
+        for shards in systems() {
+            let mut next = 0;
+            for level in 0..=shards.last_level() {
+                for shard in shards.of_level(level) {
+                    assert_eq!((shard, shards.level(shard)), (next, level));
+                    next += 1;
+                }
+            }
+            assert_eq!(next, shards.count());
+        }
+    }
+
+    #[test]
+    fn level_0_is_overloaded_and_the_others_make_up_for_it() {
+        let (keys, alpha) = (1 << 18, 48.0 / 256.0);
+        for shards in systems() {
+            let mut counts = vec![0; shards.count() as usize];
+            for key in 0..keys {
+                let place = shards.primary(mix(key), Seed::new(1));
+                counts[shards.shard(place) as usize] += 1;
+            }
+            let share = keys as f64 / counts.len() as f64;
+            let (first, others) = counts.split_at(counts.len() / 2);
+            assert_even(first, share * (1.0 + alpha));
+            assert_even(others, share * (1.0 - alpha));
+        }
+    }
+
+    #[test]
+    fn only_the_overload_leaves_its_segment_and_only_for_the_first_half() {
+        let shards = Shards::new(3, Balance { shard_bits: 2, overload: 48 });
+        for key in 0..10_000 {
+            let (mixed, seed) = (mix(key), Seed::new(3));
+            let place = shards.primary(mixed, seed);
+            let moves = shards.is_overload(shards.hash(mixed, seed));
+            let before = segment(mixed, 3);
+            assert_eq!(place.segment, if moves { before % 4 } else { before });
+        }
+    }
+
+    #[test]
+    fn secondary_places_are_spread_over_the_next_level() {
+        let mut random = Random(8);
+        let keys = 1 << 14;
+        for shards in systems() {
+            for level in 0..=shards.last_level() {
+                let next = shards.of_level((level + 1).min(shards.last_level()));
+                let mut counts = vec![0; (next.end - next.start) as usize];
+                for _ in 0..keys {
+                    let place = shards.secondary(level, Seeded(random.next()));
+                    counts[(shards.shard(place) - next.start) as usize] += 1;
+                }
+                assert_even(&counts, keys as f64 / counts.len() as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn secondary_places_are_even_inside_a_shard() {
+        let mut random = Random(9);
+        for shards in systems() {
+            let mut counts = [0; 16];
+            for _ in 0..1 << 14 {
+                let place = shards.secondary(shards.last_level(), Seeded(random.next()));
+                counts[place.position.part(shards.shard_bits + 4) % 16] += 1;
+            }
+            assert_even(&counts, f64::from(1 << 10));
+        }
+    }
+
+    #[test]
+    fn buckets_have_their_sizes() {
+        let mut random = Random(10);
+        let mut counts = [0; BUCKETS];
+        (0..1 << 17).for_each(|_| counts[Seeded(random.next()).bucket()] += 1);
+        for (count, size) in counts.into_iter().zip(SIZES) {
+            assert_even(&[count], f64::from(size) * 1024.0);
+        }
+    }
+}

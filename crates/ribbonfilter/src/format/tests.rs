@@ -187,7 +187,11 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
 }
 
 fn header_of(filter: &Filter) -> Header {
-    Header::read(filter.as_bytes()).expect("a header")
+    header_of_bytes(filter.as_bytes())
+}
+
+fn header_of_bytes(bytes: &[u8]) -> Header {
+    Header::read(bytes).expect("a header")
 }
 
 #[test]
@@ -298,7 +302,7 @@ fn what_is_not_ours_is_refused_by_name() {
 fn what_no_builder_writes_is_refused_by_its_field() {
     let filters = filters();
     let fixed_of = |filter: &Filter| *filter.as_bytes().last_chunk().expect("a fixed part");
-    let [empty, small, segmented] = [0, 1, 2].map(|index| fixed_of(&filters[index]));
+    let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
         match Header::decode(&fixed) {
@@ -306,8 +310,8 @@ fn what_no_builder_writes_is_refused_by_its_field() {
             other => panic!("{other:?}"),
         }
     };
-    let changes: [([u8; FIXED], Change, &str); 16] = [
-        (small, |fixed| fixed[at::WHAT] |= 2 << 2, "variant"),
+    let changes: [([u8; FIXED], Change, &str); 20] = [
+        (small, |fixed| fixed[at::WHAT] |= 3 << 2, "variant"),
         (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
         (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
         (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
@@ -323,6 +327,10 @@ fn what_no_builder_writes_is_refused_by_its_field() {
         (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
         (small, |fixed| fixed[at::SEGMENTS] |= 0x20, "number of layers"),
         (small, |fixed| put(fixed, at::RATE, 1 << 18 | 1), "rate"),
+        (balanced, |fixed| fixed[at::SHARD_BITS] = MAX_SHARD_BITS as u8 + 1, "shards"),
+        (balanced, |fixed| fixed[at::SHARD_BITS] = 0, "shards"),
+        (balanced, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "shards"),
+        (balanced, |fixed| fixed[at::OVERLOAD + 1] = 1, "shards"),
     ];
     for (fixed, change, field) in changes {
         assert_eq!(refused(fixed, change), field);
@@ -343,7 +351,10 @@ fn hostile(random: &mut Random) -> [u8; FIXED] {
         put(&mut fixed, at::RATE, random.below(2) * (random.next() >> 40));
         let features = random.below(2) << 13;
         put(&mut fixed, at::COLUMNS, random.below(34) | features);
-        fixed[at::WHAT] &= 0b0111_0100;
+        fixed[at::WHAT] &= 0b0111_1100;
+        if fixed[at::WHAT] >> 2 & 3 == Variant::Balanced as u8 {
+            put(&mut fixed, at::RATE, random.below(18) | random.below(256) << 8);
+        }
         fixed[at::SEGMENTS] = random.below(8) as u8;
     }
     fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
@@ -358,7 +369,7 @@ fn hostile_headers_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(4);
     let noise = random.bytes(LARGEST as usize);
-    let mut accepted = 0;
+    let (mut accepted, mut balanced) = (0, 0);
     for _ in 0..40_000 {
         let fixed = hostile(&mut random);
         let expected = match Header::read(&fixed) {
@@ -369,6 +380,7 @@ fn hostile_headers_never_panic() {
         let data = &noise[..expected as usize - FIXED];
         let filter = Filter::open([data, &fixed].concat()).expect("the announced length");
         accepted += 1;
+        balanced += u32::from(header_of_bytes(filter.as_bytes()).shape.shards().is_some());
         for _ in 0..20 {
             filter.contains_hash(random.next());
         }
@@ -380,6 +392,7 @@ fn hostile_headers_never_panic() {
         assert!(filter.verify().is_err());
     }
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
+    assert!(balanced > 100, "{balanced} with shards: the test shows too little");
 }
 
 #[test]

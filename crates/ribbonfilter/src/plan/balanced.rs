@@ -30,8 +30,6 @@ use super::{System, standard};
 use crate::Width;
 use crate::equation::Balance;
 
-/// From `32` shards on a set is balanced; below, a Standard system of one shard is as small.
-const FEW_SHARDS_LOG: u32 = 5;
 /// A segment has at least so many keys, as a power of two: enough that its end does not
 /// matter, few enough for the cache and for threads to share.
 const SEGMENT_LOG: u32 = 16;
@@ -55,6 +53,17 @@ const fn shard_log(width: Width) -> u32 {
     }
 }
 
+/// A set has at least so many keys, as a power of two; below, one shard, which is a Standard
+/// system, takes no more slots.
+const fn least_log(width: Width) -> u32 {
+    match width {
+        Width::W16 => 63,
+        Width::W32 => 12,
+        Width::W64 => 13,
+        Width::W128 => 15,
+    }
+}
+
 /// The share of slots that stay empty with the largest shards.
 const fn most_waste(width: Width) -> f64 {
     match width {
@@ -75,10 +84,10 @@ pub(super) fn most_keys(width: Width) -> u64 {
 }
 
 pub(super) fn system(keys: u64, width: Width) -> System {
-    let shards_log = (keys >> shard_log(width)).max(1).ilog2();
-    if shards_log < FEW_SHARDS_LOG {
+    if keys >> least_log(width) == 0 {
         return standard::single(keys, width);
     }
+    let shards_log = (keys >> shard_log(width)).ilog2();
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segments = (1u64 << segment_bits) as f64;
     let shard_keys = keys as f64 / (1u64 << shards_log) as f64;

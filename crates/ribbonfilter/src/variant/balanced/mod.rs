@@ -140,3 +140,55 @@ fn gather(solved: &mut Solved, outcomes: Vec<Outcome>) -> Result<Vec<u64>, Failu
     }
     Ok(bumped)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::equation::mix;
+    use crate::testing::Random;
+    use crate::{BuildError, Filter, Variant, Width};
+    use alloc::vec::Vec;
+
+    fn build(hashes: impl Iterator<Item = u64>) -> Result<Filter, BuildError> {
+        let target = Filter::builder().variant(Variant::Balanced).width(Width::W32).columns(1.0);
+        let mut builder = target;
+        builder.extend_hashes(hashes);
+        builder.finish()
+    }
+
+    /// Random hashes whose mix has its top bits in a range of the 16 values that they can take.
+    fn crowd(keys: usize, sixteenths: core::ops::Range<u64>) -> Vec<u64> {
+        let mut random = Random(12);
+        let hashes = core::iter::repeat_with(|| random.next());
+        hashes.filter(|&hash| sixteenths.contains(&(mix(hash) >> 60))).take(keys).collect()
+    }
+
+    #[test]
+    fn keys_that_crowd_in_one_segment_are_refused() {
+        let keys = 1 << 17;
+        for sixteenths in [0..8, 8..16, 15..16] {
+            let refused = build(crowd(keys, sixteenths).into_iter());
+            assert!(matches!(refused, Err(BuildError::Unsolvable { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn uneven_segments_are_levelled_out() {
+        // The first half of the system gets 1/16 more than its share: less than the overload.
+        let keys = 1 << 17;
+        let mut hashes = crowd(keys / 16, 0..8);
+        let mut random = Random(13);
+        hashes.extend((0..keys - keys / 16).map(|_| random.next()));
+        let filter = build(hashes.iter().copied()).expect("within the overload");
+        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!(filter.bits_per_key() < 1.1, "{filter:?}");
+    }
+
+    #[test]
+    fn one_hash_many_times_is_one_key() {
+        for times in [1 << 13, 1 << 17] {
+            let filter = build(core::iter::repeat_n(7, times)).expect("one key");
+            assert_eq!(filter.len(), 1);
+            assert!(filter.contains_hash(7));
+        }
+    }
+}
