@@ -65,7 +65,7 @@ fn every_key_ten_times() {
 #[test]
 fn a_fifth_of_duplicates() {
     for keys in [1000, scale(9_000, 90_000, 1_000_000)] {
-        for (variant, width) in kinds(keys) {
+        for (variant, width) in kinds(2 * keys) {
             let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
             let once = build(builder(variant, width, 7.3), hashes());
             let more = hashes().chain((0..keys / 5).map(|index| Keys::Random.hash(index)));

@@ -89,6 +89,25 @@ fn balanced_overheads() {
     }
 }
 
+/// What lies before the boundary of fractional columns is asked a little more often than the
+/// rest; the plan allows for it.
+#[test]
+fn balanced_rates_with_fractional_columns() {
+    for width in [Width::W32, Width::W64, Width::W128] {
+        for keys in [40_000, scale(70_000, 400_000, 1_000_000)] {
+            let target = builder(Variant::Balanced, width, 0.5);
+            let plan = target.plan_for(keys).expect("a plan");
+            let filter = random_keys(target, keys);
+            let probes = scale(400_000, 4_000_000, 40_000_000);
+            let measured = support::false_positives(&filter, probes) as f64 / probes as f64;
+            let noise = 4.0 * (0.2 / probes as f64).sqrt();
+            assert!(measured <= plan.expected_rate() + noise, "{measured}: {filter:?}");
+            assert!(filter.expected_rate() <= plan.expected_rate());
+            assert!(measured >= filter.expected_rate() - noise, "{measured}: {filter:?}");
+        }
+    }
+}
+
 #[test]
 fn standard_overhead_does_not_grow_with_the_keys() {
     for (width, most) in [(Width::W64, 0.085), (Width::W128, 0.03)] {

@@ -461,7 +461,11 @@ impl Frame {
     /// The same plan with a column fewer before another boundary.
     fn with_boundary(&self, plan: Plan, boundary: u64) -> Plan {
         let shape = Shape { boundary, ..plan.shape };
-        let allowance = self.system(shape.columns).allowance;
+        let allowance = match self.variant {
+            // Where columns are whole it does not matter where a query starts.
+            Variant::Balanced if boundary == 0 => 1.0,
+            _ => self.system(shape.columns).allowance,
+        };
         let expected_rate = (shape.nominal_rate().value() * allowance).min(1.0);
         Plan { shape, expected_rate, ..plan }
     }
