@@ -13,8 +13,8 @@
 //! end costs about a quarter of a width. Slots do not depend on the columns.
 //!
 //! All that is wasted is missing in the last shard, so what remains is its own need: a
-//! [`LAST_SHARD`] of the width lets nine seeds in ten work for small sets; for large ones,
-//! where the grain of the segments adds to it, nearly all do.
+//! [`LAST_SHARD`] of the width lets at least five seeds in six work for small sets; for large
+//! ones, where the grain of the segments adds to it, nearly all do.
 //!
 //! The overload is `2.5 / sqrt(x)`. The paper takes 3.5 for shards of 1000 keys; with fewer
 //! keys are bumped and no more slots are needed, because shards are soft.

@@ -20,7 +20,7 @@ use core::fmt;
 /// | variant | paper | answers | size |
 /// |---|---|---|---|
 /// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | smallest; a seed for every segment |
-/// | `Balanced` | section 6 | fingerprints; keys that find no room move to a second place | smaller still for large sets: 0.7 % over the least at width 64 |
+/// | `Balanced` | section 6 | fingerprints; keys that find no room move to a second place | the smallest for large sets: about 0.5 % over the least at width 64 |
 /// | `Homogeneous` | section 4 | zero: no fingerprints, never fails | some percent more; the fastest query |
 ///
 /// ```

@@ -14,10 +14,10 @@
 //!
 //! Construction fails only if a bumped key finds no room at its second place, for all
 //! practical purposes in the last shard: all the room that was wasted before is missing
-//! there. The planner gives so many slots that this happens to fewer than one seed in ten
-//! for small sets, and far fewer for large ones; the lowest seed that works is taken. If
-//! none of [`MAX_SEEDS`] does (10^-16 for random hashes), or if a segment is so crowded that
-//! none can, there are to be more slots.
+//! there. The planner gives so many slots that this happens to at most one seed in six for
+//! small sets, and hardly ever for large ones; the lowest seed that works is taken. If none
+//! of [`MAX_SEEDS`] does (10^-12 for random hashes), or if a segment is so crowded that none
+//! can, there are to be more slots.
 //!
 //! A system of one shard is a Standard one.
 
