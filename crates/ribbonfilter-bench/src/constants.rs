@@ -1,5 +1,6 @@
 //! The simulations behind the constants of the planner.
 
+mod balanced;
 mod homogeneous;
 mod standard;
 
@@ -15,11 +16,14 @@ enum Variant {
     Standard(standard::Arguments),
     /// Rate and queue of homogeneous systems against the planner's formula
     Homogeneous(homogeneous::Arguments),
+    /// The least slots of a Balanced system against the planner's
+    Balanced(balanced::Arguments),
 }
 
 pub fn run(arguments: &Arguments) {
     match &arguments.variant {
         Variant::Standard(arguments) => standard::run(arguments),
         Variant::Homogeneous(arguments) => homogeneous::run(arguments),
+        Variant::Balanced(arguments) => balanced::run(arguments),
     }
 }

@@ -15,6 +15,8 @@
 //!
 //! This file knows nothing of keys, segments or files.
 
+mod reversible;
+
 use crate::error::OutOfMemory;
 use crate::memory::try_filled_huge;
 use crate::width::Band;
@@ -226,7 +228,6 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     ///
     /// Later rows were reduced by earlier ones, never the other way round, so this is
     /// right for any set of rows that is closed under "inserted later".
-    #[cfg_attr(not(test), expect(dead_code, reason = "balanced and bumped ribbons undo buckets"))]
     pub(crate) fn undo(&mut self, latest: impl IntoIterator<Item = usize>) {
         for row in latest {
             self.coefficients[row] = B::ZERO;

@@ -19,7 +19,7 @@
 use crate::bytes::OwnedBytes;
 use crate::error::ShrinkError;
 use crate::format::{self, Header};
-use crate::plan::{Columns, Sketch};
+use crate::plan::{Columns, Sketch, promised_rate};
 use crate::shape::Shape;
 use crate::variant::exact_rate;
 use crate::{Filter, Variant};
@@ -176,7 +176,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let shape = of_columns(&self.header.shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
         let excess = self.expected_rate() - self.header.shape.nominal_rate().value();
-        Sketch { shape, rate: shape.nominal_rate().value() + excess }
+        Sketch { shape, rate: promised_rate(&shape, 1.0) + excess }
     }
 
     fn with_columns(&self, columns: Columns) -> Result<Filter, ShrinkError> {

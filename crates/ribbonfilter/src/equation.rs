@@ -19,19 +19,25 @@
 //! drawing from a range that is longer by `l` on both sides and clamping. Without it
 //! the ends of the system are too thinly covered to be filled.
 
+mod balance;
+
+pub(crate) use balance::{BUCKETS, Balance, Shards};
+
 use crate::Width;
 use crate::width::Band;
 
 /// Bits that a filter's fingerprint has: the most columns a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
 
-/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19.
+/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19, and
+/// 29, since those of 23 are even.
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
 const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;
 const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
 const SEEDED: u64 = 0x510e_527f_ade6_82d1;
 const COEFFICIENTS: [u64; 2] = [0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b];
 const FINGERPRINT: u64 = 0x5be0_cd19_137e_2179;
+const SECONDARY: u64 = 0x629a_292a_367c_d507;
 
 /// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
 #[inline(always)]

@@ -6,7 +6,7 @@
 //! solution without leaving the buffer. Everything is little-endian and read byte by byte:
 //! no alignment is asked of the buffer.
 
-use crate::equation::FINGERPRINT_BITS;
+use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::OpenError;
 use crate::layout::READ_AHEAD;
 use crate::plan::Plan;
@@ -32,6 +32,8 @@ pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
 pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
 /// The most segments, as a power of two.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
+/// The most shards of a segment, as a power of two.
+pub(crate) const MAX_SHARD_BITS: u32 = 16;
 
 /// Offsets in the fixed part.
 mod at {
@@ -42,6 +44,9 @@ mod at {
     pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
     pub(super) const BOUNDARY: Range<usize> = 18..23;
     pub(super) const RATE: Range<usize> = 23..26;
+    /// In the place of the rate, which a Balanced ribbon does not store.
+    pub(super) const SHARD_BITS: usize = 23;
+    pub(super) const OVERLOAD: usize = 24;
     /// 7 bits columns, 6 bits first column, 3 bits features.
     pub(super) const COLUMNS: Range<usize> = 26..28;
     /// 2 bits each: kind, variant, width, smash.
@@ -152,6 +157,7 @@ impl Header {
             variant: match variant {
                 0 => Variant::Standard,
                 1 => Variant::Homogeneous,
+                2 => Variant::Balanced,
                 _ => return Err(OpenError::Inconsistent { field: "variant" }),
             },
             width: Width::ALL[usize::from(width)],
@@ -164,8 +170,9 @@ impl Header {
             segment_slots: get(fixed, at::SEGMENT_SLOTS),
             columns: (columns & 0x7f) as u32,
             boundary: get(fixed, at::BOUNDARY),
+            balance: Balance::default(),
         };
-        let header = Self {
+        let mut header = Self {
             shape,
             keys: get(fixed, at::KEYS),
             key_seed: get(fixed, at::KEY_SEED),
@@ -173,6 +180,10 @@ impl Header {
             first_column: (columns >> 7 & 0x3f) as u32,
             rate: get(fixed, at::RATE) as u32,
         };
+        if shape.variant == Variant::Balanced {
+            header.shape.balance = decode_balance(fixed, &shape)?;
+            header.rate = 0;
+        }
         header.check(features, fixed[at::SEGMENTS] >> 5)?;
         Ok(header)
     }
@@ -220,6 +231,10 @@ impl Header {
         put(&mut fixed, at::SEGMENT_SLOTS, shape.segment_slots);
         put(&mut fixed, at::BOUNDARY, shape.boundary);
         put(&mut fixed, at::RATE, u64::from(self.rate));
+        if shape.variant == Variant::Balanced {
+            fixed[at::SHARD_BITS] = shape.balance.shard_bits as u8;
+            fixed[at::OVERLOAD] = shape.balance.overload as u8;
+        }
         put(&mut fixed, at::COLUMNS, columns);
         fixed[at::WHAT] = Kind::Filter as u8
             | (shape.variant as u8) << 2
@@ -231,6 +246,18 @@ impl Header {
         fixed[at::MAGIC].copy_from_slice(&MAGIC);
         fixed
     }
+}
+
+/// Reads the shards of a Balanced ribbon, where the others have their rate.
+fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenError> {
+    let balance =
+        Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
+    let alone = shape.segment_bits == 0 && balance.shard_bits == 0;
+    let refused = balance.shard_bits > MAX_SHARD_BITS
+        || balance.shard_bits > 0 && shape.segment_slots == 0
+        || balance.overload > 0 && alone
+        || fixed[at::OVERLOAD + 1] > 0;
+    if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
 }
 
 /// Whether the bytes end as ours do, in a version that this library knows, unaltered.
@@ -249,10 +276,9 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
 }
 
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
-pub(crate) fn finish(bytes: &mut [u8], header: &Header, seeds: &[u8]) {
-    if header.shape.segment_seeds() {
-        metadata_mut(bytes, header).copy_from_slice(seeds);
-    }
+pub(crate) fn finish(bytes: &mut [u8], header: &Header, solved: &Solved) {
+    let metadata = if header.shape.segment_seeds() { &solved.seeds } else { &solved.metadata };
+    metadata_mut(bytes, header).copy_from_slice(metadata);
     seal(bytes, header);
 }
 

@@ -40,6 +40,8 @@
 //!   random coefficients are tried.
 //! - [`Variant::Homogeneous`] demands zero instead of a fingerprint: nothing can contradict,
 //!   and the free slots are filled at random.
+//! - [`Variant::Balanced`] gives every key a second place, for where too many keys meet.
+//!   Hardly a slot stays empty, and building takes longer.
 //!
 //! The repository's `docs/algorithm.md` tells the whole story.
 //!

@@ -1,7 +1,7 @@
 //! From a mixed hash to an answer: single queries, and batches that fetch ahead.
 
 use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
-use crate::equation::{Seed, Starts, below_segment, mix, seeded, segment};
+use crate::equation::{Seed, Shards, Starts, below_segment, mix, seeded, segment};
 use crate::format::Header;
 use crate::width::Band;
 use crate::{Key, Variant};
@@ -29,6 +29,8 @@ pub(crate) struct Probe {
     seed: Seed,
     /// Where the seeds of the segments begin, if each has one.
     seeds: Option<usize>,
+    /// The shards of a Balanced ribbon, and where their bumped buckets are.
+    shards: Option<(Shards, usize)>,
 }
 
 impl Probe {
@@ -49,6 +51,7 @@ impl Probe {
             first_column: header.first_column,
             seed: Seed::new(header.seed),
             seeds,
+            shards: shape.shards().map(|shards| (shards, layout.size_in_bytes() as usize)),
         }
     }
 
@@ -95,6 +98,11 @@ impl Probe {
     #[inline(always)]
     fn lay<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         let mixed = mix(key_hash);
+        if !P::PLAIN
+            && let Some((shards, metadata)) = self.shards
+        {
+            return self.lay_balanced::<B, P>(readable, mixed, shards, metadata);
+        }
         let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
         if self.segment_bits > 0 {
             let segment = segment(mixed, self.segment_bits);
@@ -119,9 +127,26 @@ impl Probe {
         // answered slowly, where it is done.
         readable.lay::<B, P>(first_slot + start, hash.coefficients(), row)
     }
-}
 
-impl Probe {
+    /// The same for a Balanced ribbon: at the primary place unless the key's bucket is bumped.
+    #[inline(always)]
+    fn lay_balanced<B: Band, P: Path>(
+        &self,
+        readable: Readable<'_>,
+        mixed: u64,
+        shards: Shards,
+        metadata: usize,
+    ) -> Laid<B> {
+        let mut place = shards.primary(mixed, self.seed);
+        let shard = shards.shard(place);
+        if readable.bytes()[metadata + shard as usize] >> place.hash.bucket() & 1 == 1 {
+            place = shards.secondary(shards.level(shard), place.hash);
+        }
+        let slot = place.segment * self.segment_slots + self.starts.start(place.position);
+        let row = u64::from(place.hash.fingerprint()) >> self.first_column;
+        readable.lay::<B, P>(slot, place.hash.coefficients(), row)
+    }
+
     #[inline(always)]
     fn answer<I: Instructions, B: Band, P: Path>(
         &self,

@@ -1,7 +1,7 @@
 //! The shape of a filter: what the planner decides, construction fills, the format stores
 //! and a query needs.
 
-use crate::equation::Starts;
+use crate::equation::{Balance, Shards, Starts};
 use crate::layout::Layout;
 use crate::rate::Rate;
 use crate::{Variant, Width};
@@ -21,6 +21,8 @@ pub(crate) struct Shape {
     pub(crate) columns: u32,
     /// Blocks at the front that have a column fewer.
     pub(crate) boundary: u64,
+    /// The shards of a Balanced ribbon; one in a segment, even, for the others.
+    pub(crate) balance: Balance,
 }
 
 impl Shape {
@@ -50,10 +52,22 @@ impl Shape {
         self.variant == Variant::Standard && self.segment_bits > 0
     }
 
+    /// The shards of a Balanced ribbon that has more than one. Each keeps one byte behind the
+    /// solution: which of its buckets are bumped.
+    #[inline]
+    pub(crate) fn shards(&self) -> Option<Shards> {
+        let shards = Shards::new(self.segment_bits, self.balance);
+        (self.variant == Variant::Balanced && shards.count() > 1).then_some(shards)
+    }
+
     /// Bytes between the solution and the fixed part.
     #[inline]
     pub(crate) fn metadata_bytes(&self) -> u64 {
-        if self.segment_seeds() { self.segments() } else { 0 }
+        match self.shards() {
+            Some(shards) => shards.count(),
+            None if self.segment_seeds() => self.segments(),
+            None => 0,
+        }
     }
 
     /// Solution and metadata.

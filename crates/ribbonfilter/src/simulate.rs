@@ -4,11 +4,13 @@
 
 use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
-use crate::construct::Workspace;
-use crate::equation::{Seed, free_row, mix, seeded};
+use crate::construct::{Partitioned, Resources, Task, Workspace};
+use crate::equation::{Balance, Seed, free_row, mix, seeded};
 use crate::layout::READ_AHEAD;
+use crate::plan::{Settings, Target};
+use crate::progress::Reporter;
 use crate::shape::Shape;
-use crate::variant::homogeneous_rate;
+use crate::variant::{balanced_fits, homogeneous_rate};
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
 use alloc::vec;
@@ -77,7 +79,65 @@ pub fn homogeneous_instance(
         segment_slots: slots,
         columns,
         boundary: 0,
+        balance: Balance::default(),
     };
     let keys: Vec<u64> = key_hashes.map(mix).collect();
     with_band!(width, B => run::<B>(&shape, &keys))
+}
+
+/// One Balanced system: what its first seed needs and what the planner gives.
+#[derive(Clone, Copy, Debug)]
+pub struct BalancedInstance {
+    /// Keys of a shard.
+    pub shard_keys: f64,
+    /// The least share of extra slots with which the seed works.
+    pub least: f64,
+    /// The share of extra slots that the planner gives.
+    pub planned: f64,
+    /// Whether the seed works with those.
+    pub works: bool,
+}
+
+/// Finds by halving the least slots with which the first seed of a Balanced system works.
+/// Nothing if the planner takes a single shard.
+pub fn balanced_instance(
+    width: Width,
+    key_hashes: impl Iterator<Item = u64>,
+) -> Option<BalancedInstance> {
+    let hashes: Vec<u64> = key_hashes.map(mix).collect();
+    let settings = Settings {
+        target: Target::Columns(1.0),
+        variant: Some(Variant::Balanced),
+        width: Some(width),
+        ..Settings::default()
+    };
+    let mut plan = settings.plan(hashes.len() as u64, 0).ok()?;
+    let (keys, shards) = (hashes.len() as f64, plan.shape.shards()?.count());
+    let (segment_bits, segments) = (plan.shape.segment_bits, plan.segments() as f64);
+    let partitioned = Partitioned::new(hashes, segment_bits, 1, &mut Reporter::default());
+    let partitioned = partitioned.expect("memory");
+    // Segments are multiples of 64 slots, unless there is only one.
+    let grain = if segment_bits > 0 { 64 } else { 1 };
+    let planned = plan.shape.segment_slots;
+    let mut fits = |slots: u64| {
+        plan.shape.segment_slots = slots;
+        let mut bytes = vec![0; plan.size_in_bytes() as usize];
+        let resources = Resources { kernel: Kernel::best(), threads: 1, max_memory: u64::MAX };
+        let (keys, bytes) = (&partitioned, bytes.as_mut_slice());
+        let progress = &mut Reporter::default();
+        balanced_fits(&mut Task { plan: &plan, keys, bytes, resources, progress }, 0)
+    };
+    let few = (keys / segments) as u64 / grain - 1;
+    let (mut low, mut high) = (few, few + few / 4);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if fits(middle * grain) { high = middle } else { low = middle }
+    }
+    let share = |slots: u64| slots as f64 * segments / keys - 1.0;
+    Some(BalancedInstance {
+        shard_keys: keys / shards as f64,
+        least: share(high * grain),
+        planned: share(planned),
+        works: fits(planned),
+    })
 }

@@ -72,10 +72,12 @@ fn more_keys_than_the_format_counts() {
 
 #[test]
 fn a_width_that_makes_no_sense_names_one_that_does() {
-    let target = || Filter::builder().variant(Variant::Standard);
-    let error = target().width(Width::W16).plan_for(1_000_000).expect_err("too narrow");
-    let BuildError::Unsuitable { instead, .. } = error else { panic!("{error}") };
-    assert!(target().width(instead).plan_for(1_000_000).is_ok());
+    for variant in [Variant::Standard, Variant::Balanced] {
+        let target = || Filter::builder().variant(variant);
+        let error = target().width(Width::W16).plan_for(1_000_000).expect_err("too narrow");
+        let BuildError::Unsuitable { instead, .. } = error else { panic!("{error}") };
+        assert!(target().width(instead).plan_for(1_000_000).is_ok());
+    }
 }
 
 #[test]
@@ -150,6 +152,7 @@ fn victims() -> Vec<Filter> {
     victims.push(build(Filter::builder(), []));
     victims.push(build(Filter::builder(), hashes(1)));
     victims.push(build(builder(Variant::Standard, Width::W32, 1.0), hashes(8200)));
+    victims.push(build(builder(Variant::Balanced, Width::W32, 1.5), hashes(4100)));
     victims
 }
 

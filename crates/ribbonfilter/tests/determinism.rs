@@ -63,6 +63,19 @@ fn every_key_ten_times() {
 }
 
 #[test]
+fn a_fifth_of_duplicates() {
+    for keys in [1000, scale(9_000, 90_000, 1_000_000)] {
+        for (variant, width) in kinds(2 * keys) {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let once = build(builder(variant, width, 7.3), hashes());
+            let more = hashes().chain((0..keys / 5).map(|index| Keys::Random.hash(index)));
+            let twice = build(builder(variant, width, 7.3), more);
+            assert_eq!(once.as_bytes(), twice.as_bytes(), "{once:?}");
+        }
+    }
+}
+
+#[test]
 fn one_key_a_million_times_among_others() {
     let times = scale(10_000, 100_000, 1_000_000);
     for (variant, width) in kinds(2 * times) {
@@ -86,12 +99,15 @@ fn a_few_duplicates_are_kept_and_counted() {
 
 #[test]
 fn columns_are_a_prefix() {
+    let kinds = [Variant::Standard, Variant::Balanced]
+        .into_iter()
+        .flat_map(|variant| [Width::W32, Width::W64, Width::W128].map(|width| (variant, width)));
     for keys in [40, 500, scale(5_000, 100_000, 1_000_000)] {
-        for width in [Width::W32, Width::W64, Width::W128] {
+        for (variant, width) in kinds.clone() {
             let filters: Vec<Filter> = (1..=16)
                 .map(|columns| {
                     let hashes = (0..keys).map(|index| Keys::Random.hash(index));
-                    build(builder(Variant::Standard, width, columns.into()), hashes)
+                    build(builder(variant, width, columns.into()), hashes)
                 })
                 .collect();
             for pair in filters.windows(2) {
@@ -106,6 +122,7 @@ fn columns_are_a_prefix() {
 fn assert_prefix(smaller: &Filter, larger: &Filter) {
     let slots = slots(smaller);
     assert_eq!(slots, self::slots(larger));
+    assert_eq!(metadata(smaller, slots), metadata(larger, slots));
     for column in 0..smaller.columns() as u64 {
         for slot in 0..slots {
             assert_eq!(bit(smaller, slots, slot, column), bit(larger, slots, slot, column));
@@ -124,6 +141,12 @@ fn slots(filter: &Filter) -> u64 {
     let plan = builder.plan_for(filter.len()).expect("it was built");
     assert_eq!(plan.size_in_bytes(), filter.size_in_bytes() as u64, "no growth was needed");
     plan.slots()
+}
+
+/// What lies between the solution and the fixed part: seeds, or bumped buckets.
+fn metadata(filter: &Filter, slots: u64) -> &[u8] {
+    let solution = (slots * filter.columns() as u64).div_ceil(8) as usize;
+    &filter.as_bytes()[solution..filter.size_in_bytes() - 40]
 }
 
 /// One bit of the solution, found from the description of the format alone.

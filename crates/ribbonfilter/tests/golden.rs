@@ -22,11 +22,11 @@ struct Golden {
     width: Width,
 }
 
-use Variant::{Homogeneous, Standard};
+use Variant::{Balanced, Homogeneous, Standard};
 use Width::{W16, W32, W64, W128};
 
 #[rustfmt::skip]
-const GOLDEN: [Golden; 14] = [
+const GOLDEN: [Golden; 18] = [
     Golden { name: "v1-empty", builder: || Filter::builder(), keys: 0, variant: Standard, width: W128 },
     Golden { name: "v1-one-key", builder: || Filter::builder(), keys: 1, variant: Standard, width: W128 },
     Golden { name: "v1-standard-16", builder: || builder(Standard, W16, 6.5), keys: 900, variant: Standard, width: W16 },
@@ -40,6 +40,10 @@ const GOLDEN: [Golden; 14] = [
     Golden { name: "v1-homogeneous-32", builder: || builder(Homogeneous, W32, 7.7), keys: 1000, variant: Homogeneous, width: W32 },
     Golden { name: "v1-homogeneous-64", builder: || builder(Homogeneous, W64, 7.7), keys: 1000, variant: Homogeneous, width: W64 },
     Golden { name: "v1-homogeneous-128", builder: || builder(Homogeneous, W128, 12.0), keys: 1000, variant: Homogeneous, width: W128 },
+    Golden { name: "v1-balanced-64-one-shard", builder: || builder(Balanced, W64, 7.7), keys: 1000, variant: Balanced, width: W64 },
+    Golden { name: "v1-balanced-32", builder: || builder(Balanced, W32, 4.5), keys: 5000, variant: Balanced, width: W32 },
+    Golden { name: "v1-balanced-64-segments", builder: || builder(Balanced, W64, 1.25), keys: 140_000, variant: Balanced, width: W64 },
+    Golden { name: "v1-balanced-128", builder: || builder(Balanced, W128, 2.0), keys: 33_000, variant: Balanced, width: W128 },
     Golden { name: "v1-homogeneous-64-segments", builder: || builder(Homogeneous, W64, 1.5), keys: 530_000, variant: Homogeneous, width: W64 },
 ];
 

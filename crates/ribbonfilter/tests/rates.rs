@@ -39,6 +39,8 @@ fn fractional_columns_are_worth_their_bits() {
         (Variant::Standard, Width::W128),
         (Variant::Homogeneous, Width::W64),
         (Variant::Homogeneous, Width::W128),
+        (Variant::Balanced, Width::W64),
+        (Variant::Balanced, Width::W128),
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
@@ -65,6 +67,44 @@ fn overheads_at_a_million_keys() {
         let rate = measured_rate(&filter, scale(0.02, 0.004, 0.002));
         let overhead = overhead(&filter, rate);
         assert!(overhead <= most, "{overhead} at a rate of {rate}: {filter:?}");
+    }
+}
+
+/// Stored bits over those of the columns: the rate is that of the columns exactly.
+#[test]
+fn balanced_overheads() {
+    let bounds = [(Width::W32, 0.016), (Width::W64, 0.006), (Width::W128, 0.004)];
+    for (width, most) in bounds {
+        for keys in scale(vec![100_000], vec![100_000, 1_000_000], vec![1_000_000, 10_000_000]) {
+            let filter = random_keys(builder(Variant::Balanced, width, 7.0), keys);
+            assert_eq!(filter.expected_rate(), 1.0 / 128.0);
+            let overhead = overhead(&filter, 1.0 / 128.0);
+            assert!(overhead <= most, "{overhead}: {filter:?}");
+        }
+        // The planner's slots are enough for every size that it may be asked for.
+        for keys in [1 << 20, 1 << 27, (1 << 30) - 1, 1 << 40] {
+            let plan = builder(Variant::Balanced, width, 7.0).plan_for(keys).expect("a plan");
+            assert!(plan.bits_per_key() / 7.0 - 1.0 <= most, "{plan:?}");
+        }
+    }
+}
+
+/// What lies before the boundary of fractional columns is asked a little more often than the
+/// rest; the plan allows for it.
+#[test]
+fn balanced_rates_with_fractional_columns() {
+    for width in [Width::W32, Width::W64, Width::W128] {
+        for keys in [40_000, scale(70_000, 400_000, 1_000_000)] {
+            let target = builder(Variant::Balanced, width, 0.5);
+            let plan = target.plan_for(keys).expect("a plan");
+            let filter = random_keys(target, keys);
+            let probes = scale(400_000, 4_000_000, 40_000_000);
+            let measured = support::false_positives(&filter, probes) as f64 / probes as f64;
+            let noise = 4.0 * (0.2 / probes as f64).sqrt();
+            assert!(measured <= plan.expected_rate() + noise, "{measured}: {filter:?}");
+            assert!(filter.expected_rate() <= plan.expected_rate());
+            assert!(measured >= filter.expected_rate() - noise, "{measured}: {filter:?}");
+        }
     }
 }
 

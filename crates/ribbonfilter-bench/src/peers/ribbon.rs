@@ -12,6 +12,7 @@ pub fn all(threads: usize) -> Vec<Box<dyn Peer>> {
         (Variant::Homogeneous, Width::W128, 8.0),
         (Variant::Standard, Width::W64, 8.0),
         (Variant::Standard, Width::W128, 8.0),
+        (Variant::Balanced, Width::W64, 7.0),
         (Variant::Homogeneous, Width::W64, 16.0),
     ]
     .into_iter()

@@ -71,14 +71,26 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
         progress: &mut Reporter<'_>,
         job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
+        self.each_from(0, segments, progress, job)
+    }
+
+    /// The same for segments that follow others which are done already.
+    pub(crate) fn each_from<'a, T: Send>(
+        &mut self,
+        before: usize,
+        segments: impl Iterator<Item = Segment<'a>> + Send,
+        progress: &mut Reporter<'_>,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
         let total = self.segments;
+        let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
         let (first, others) = self.workspaces.split_first_mut().expect("at least one");
         if !others.is_empty() {
             #[cfg(feature = "parallel")]
             return together(first, others, segments, total, progress, job);
         }
         let mut results = Vec::new();
-        for (number, segment) in segments.enumerate() {
+        for (number, segment) in segments {
             progress.report(Phase::Solving, number as u64, total)?;
             results.push(job(first, segment)?);
         }
@@ -91,7 +103,7 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
 fn together<'a, W: Send, T: Send>(
     first: &mut W,
     others: &mut [W],
-    segments: impl Iterator<Item = Segment<'a>> + Send,
+    segments: impl Iterator<Item = (usize, Segment<'a>)> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
     job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
@@ -99,7 +111,7 @@ fn together<'a, W: Send, T: Send>(
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    let queue = Mutex::new(segments.enumerate());
+    let queue = Mutex::new(segments);
     let done = Mutex::new(Vec::new());
     let stop = AtomicBool::new(false);
     let next = || match stop.load(Ordering::Relaxed) {

@@ -10,10 +10,12 @@ mod crew;
 mod ordered;
 mod partition;
 mod screen;
+mod shelves;
 mod workspace;
 
 pub(crate) use crew::{Crew, Segment, segments};
 pub(crate) use partition::Partitioned;
+pub(crate) use shelves::Shelves;
 pub(crate) use workspace::{Fingerprint, Workspace};
 
 use ordered::Ordered;
@@ -121,7 +123,7 @@ fn attempt(
         _ => variant::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
     };
     let header = Header::new(plan, key_seed, &solved);
-    format::finish(bytes.as_mut(), &header, &solved.seeds);
+    format::finish(bytes.as_mut(), &header, &solved);
     progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;
     Ok((bytes, solved.redundant))
 }

@@ -1,6 +1,6 @@
 //! What one thread needs to solve one segment after another.
 
-use super::{Ordered, Screen};
+use super::{Ordered, Screen, Shelves};
 use crate::arch::{Instructions, Kernel, Work};
 use crate::back_substitution::Solve;
 use crate::banding::{Banding, Equation, RightSide};
@@ -34,6 +34,7 @@ pub(crate) struct Workspace<B, R> {
     screen: Screen,
     ordered: Ordered,
     banding: Banding<B, R>,
+    shelves: Shelves,
 }
 
 impl<B: Band, R: Fingerprint> Workspace<B, R> {
@@ -44,6 +45,7 @@ impl<B: Band, R: Fingerprint> Workspace<B, R> {
             screen: Screen::new(shape)?,
             ordered: Ordered::default(),
             banding: Banding::new(shape.segment_slots as usize)?,
+            shelves: Shelves::default(),
         })
     }
 
@@ -56,6 +58,11 @@ impl<B: Band, R: Fingerprint> Workspace<B, R> {
     /// nothing if one is inconsistent.
     pub(crate) fn band(&mut self, keys: &[u64], seed: u8) -> Result<Option<u64>, OutOfMemory> {
         self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
+    }
+
+    /// The system as it is, and shelves, for a variant that orders and inserts keys itself.
+    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Shelves) {
+        (self.kernel, &mut self.banding, &mut self.shelves)
     }
 
     /// Solves the system into a segment's bytes.

@@ -66,7 +66,7 @@ fn plan(settings: Settings, keys: u64) -> Plan {
 fn headers() -> Vec<Header> {
     let mut random = Random(3);
     let mut headers = Vec::new();
-    for variant in [Variant::Standard, Variant::Homogeneous] {
+    for variant in [Variant::Standard, Variant::Homogeneous, Variant::Balanced] {
         for width in Width::ALL {
             for keys in [0, 1, 2, 100, 1000, 5000, 100_000, 1 << 24, 1 << 40] {
                 for columns in [1.0, 3.4, 7.7, 8.0] {
@@ -81,9 +81,9 @@ fn headers() -> Vec<Header> {
                     };
                     let solved = Solved {
                         seeds: vec![random.next() as u8],
-                        redundant: 0,
                         rate: (variant == Variant::Homogeneous && keys > 0)
                             .then_some(plan.expected_rate),
+                        ..Solved::default()
                     };
                     headers.push(Header::new(&plan, random.next(), &solved));
                 }
@@ -120,6 +120,7 @@ fn fields_keep_their_largest_values() {
         segment_slots: u64::from(u32::MAX) - 63,
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
+        balance: Balance::default(),
     };
     let header = Header {
         shape,
@@ -144,10 +145,10 @@ fn finished_bytes_hold_header_and_seeds() {
         let settings = Settings { width: Some(Width::W32), ..Settings::default() };
         let plan = plan(settings, keys);
         let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
-        let solved = Solved { seeds: seeds.clone(), redundant: 0, rate: None };
+        let solved = Solved { seeds: seeds.clone(), ..Solved::default() };
         let header = Header::new(&plan, 5, &solved);
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
-        finish(&mut bytes, &header, &seeds);
+        finish(&mut bytes, &header, &solved);
         assert_eq!(Header::read(&bytes).expect("a header"), header);
         verify(&bytes).expect("unaltered");
         if header.shape.segment_seeds() {
@@ -169,6 +170,7 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
         (Variant::Standard, Width::W32, 9000, 3.0),
         (Variant::Homogeneous, Width::W16, 60, 2.0),
         (Variant::Homogeneous, Width::W64, 300, 5.3),
+        (Variant::Balanced, Width::W32, 9000, 2.0),
     ];
     let build = |(variant, width, keys, columns)| {
         let mut builder =
@@ -180,11 +182,16 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
     assert!(filters.iter().any(|filter| filter.as_bytes().len() == FIXED));
     assert!(filters.iter().any(|filter| header_of(filter).shape.segment_seeds()));
     assert!(filters.iter().any(|filter| header_of(filter).rate != 0));
+    assert!(filters.iter().any(|filter| header_of(filter).shape.shards().is_some()));
     filters
 }
 
 fn header_of(filter: &Filter) -> Header {
-    Header::read(filter.as_bytes()).expect("a header")
+    header_of_bytes(filter.as_bytes())
+}
+
+fn header_of_bytes(bytes: &[u8]) -> Header {
+    Header::read(bytes).expect("a header")
 }
 
 #[test]
@@ -295,7 +302,7 @@ fn what_is_not_ours_is_refused_by_name() {
 fn what_no_builder_writes_is_refused_by_its_field() {
     let filters = filters();
     let fixed_of = |filter: &Filter| *filter.as_bytes().last_chunk().expect("a fixed part");
-    let [empty, small, segmented] = [0, 1, 2].map(|index| fixed_of(&filters[index]));
+    let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
         match Header::decode(&fixed) {
@@ -303,8 +310,8 @@ fn what_no_builder_writes_is_refused_by_its_field() {
             other => panic!("{other:?}"),
         }
     };
-    let changes: [([u8; FIXED], Change, &str); 16] = [
-        (small, |fixed| fixed[at::WHAT] |= 2 << 2, "variant"),
+    let changes: [([u8; FIXED], Change, &str); 20] = [
+        (small, |fixed| fixed[at::WHAT] |= 3 << 2, "variant"),
         (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
         (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
         (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
@@ -320,6 +327,10 @@ fn what_no_builder_writes_is_refused_by_its_field() {
         (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
         (small, |fixed| fixed[at::SEGMENTS] |= 0x20, "number of layers"),
         (small, |fixed| put(fixed, at::RATE, 1 << 18 | 1), "rate"),
+        (balanced, |fixed| fixed[at::SHARD_BITS] = MAX_SHARD_BITS as u8 + 1, "shards"),
+        (balanced, |fixed| fixed[at::SHARD_BITS] = 0, "shards"),
+        (balanced, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "shards"),
+        (balanced, |fixed| fixed[at::OVERLOAD + 1] = 1, "shards"),
     ];
     for (fixed, change, field) in changes {
         assert_eq!(refused(fixed, change), field);
@@ -340,7 +351,10 @@ fn hostile(random: &mut Random) -> [u8; FIXED] {
         put(&mut fixed, at::RATE, random.below(2) * (random.next() >> 40));
         let features = random.below(2) << 13;
         put(&mut fixed, at::COLUMNS, random.below(34) | features);
-        fixed[at::WHAT] &= 0b0111_0100;
+        fixed[at::WHAT] &= 0b0111_1100;
+        if fixed[at::WHAT] >> 2 & 3 == Variant::Balanced as u8 {
+            put(&mut fixed, at::RATE, random.below(18) | random.below(256) << 8);
+        }
         fixed[at::SEGMENTS] = random.below(8) as u8;
     }
     fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
@@ -355,7 +369,7 @@ fn hostile_headers_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(4);
     let noise = random.bytes(LARGEST as usize);
-    let mut accepted = 0;
+    let (mut accepted, mut balanced) = (0, 0);
     for _ in 0..40_000 {
         let fixed = hostile(&mut random);
         let expected = match Header::read(&fixed) {
@@ -366,6 +380,7 @@ fn hostile_headers_never_panic() {
         let data = &noise[..expected as usize - FIXED];
         let filter = Filter::open([data, &fixed].concat()).expect("the announced length");
         accepted += 1;
+        balanced += u32::from(header_of_bytes(filter.as_bytes()).shape.shards().is_some());
         for _ in 0..20 {
             filter.contains_hash(random.next());
         }
@@ -377,6 +392,7 @@ fn hostile_headers_never_panic() {
         assert!(filter.verify().is_err());
     }
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
+    assert!(balanced > 100, "{balanced} with shards: the test shows too little");
 }
 
 #[test]

@@ -30,6 +30,7 @@
 
 use super::{System, standard};
 use crate::Width;
+use crate::equation::Balance;
 use core::f64::consts::LN_2;
 
 /// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough
@@ -73,6 +74,7 @@ pub(super) fn system(keys: u64, width: Width, columns: u32) -> System {
         allowance: regime.allowance,
         // Only the narrowest ribbon loses more than the odd equation.
         expected_redundant: if width == Width::W16 { keys / 512 } else { 0 },
+        balance: Balance::default(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! target. All borders between regimes are powers of two, so that within an octave of keys
 //! the size grows with the keys and [`Settings::max_keys`] can search by halving.
 
+mod balanced;
 mod columns;
 mod homogeneous;
 mod standard;
@@ -18,7 +19,7 @@ pub(crate) use standard::overhead as standard_overhead;
 
 use columns::partition_point;
 
-use crate::equation::FINGERPRINT_BITS;
+use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::BuildError;
 use crate::format::{FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::shape::Shape;
@@ -195,16 +196,22 @@ impl Plan {
         let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
         let threads = self.threads.min(shape.segments());
         // The copy is there with the pushed hashes first, then with the systems.
-        hashes + ordered.max(threads * self.workspace() + self.size_in_bytes())
+        hashes + ordered.max(threads * self.workspace() + self.bumped() + self.size_in_bytes())
+    }
+
+    /// The bytes of bumped keys: what level 0 bumps, in three copies at a time.
+    fn bumped(&self) -> u64 {
+        3 * 8 * (self.keys / 512) * u64::from(self.shape.balance.overload)
     }
 
     /// The bytes that one thread needs for one segment.
     fn workspace(&self) -> u64 {
         let shape = &self.shape;
         let coefficients = u64::from(shape.width.bits() / 8);
-        let fingerprint = if shape.variant == Variant::Standard { 4 } else { 0 };
+        let fingerprint = if shape.variant == Variant::Homogeneous { 0 } else { 4 };
         let mean = self.keys as f64 / shape.segments() as f64;
-        let fullest = mean + 6.0 * libm::sqrt(mean);
+        let overload = mean / 256.0 * f64::from(shape.balance.overload);
+        let fullest = mean + overload + 6.0 * libm::sqrt(mean);
         // The segment's hashes in parts, each with room to spare.
         let ordered = 8 * (fullest + fullest / 8.0) as u64;
         shape.segment_slots * (coefficients + fingerprint) + ordered
@@ -279,7 +286,7 @@ impl Settings {
         let variant = self.variant.unwrap_or(Variant::Standard);
         let width = self.width.unwrap_or(match variant {
             Variant::Standard => Width::W128,
-            Variant::Homogeneous => Width::W64,
+            Variant::Homogeneous | Variant::Balanced => Width::W64,
         });
         (variant, width)
     }
@@ -300,6 +307,7 @@ impl Settings {
                     segment_slots: 0,
                     columns: 0,
                     boundary: 0,
+                    balance: Balance::default(),
                 },
                 expected_rate: 0.0,
                 queue_limit: None,
@@ -334,7 +342,7 @@ struct Frame {
 impl Frame {
     fn most_columns(&self) -> u32 {
         match self.variant {
-            Variant::Standard => FINGERPRINT_BITS,
+            Variant::Standard | Variant::Balanced => FINGERPRINT_BITS,
             Variant::Homogeneous => homogeneous::most_columns(self.width),
         }
     }
@@ -344,6 +352,7 @@ impl Frame {
         let most = match self.variant {
             Variant::Standard => standard::most_keys(self.width),
             Variant::Homogeneous => u64::MAX,
+            Variant::Balanced => balanced::most_keys(self.width),
         };
         if self.keys > most {
             let Self { variant, width, keys, .. } = *self;
@@ -361,6 +370,7 @@ impl Frame {
         let segment_log = match self.variant {
             Variant::Standard => standard::segment_log(self.width),
             Variant::Homogeneous => homogeneous::SEGMENT_LOG,
+            Variant::Balanced => balanced::segment_log(self.width),
         };
         let by_segments = match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
             Some(too_many) => too_many - 1,
@@ -407,6 +417,7 @@ impl Frame {
         match self.variant {
             Variant::Standard => standard::system(self.keys, self.width),
             Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
+            Variant::Balanced => balanced::system(self.keys, self.width),
         }
     }
 
@@ -421,10 +432,11 @@ impl Frame {
             segment_slots: self.slots(system),
             columns: columns.most,
             boundary: columns.boundary,
+            balance: system.balance,
         };
         Plan {
             shape,
-            expected_rate: (shape.nominal_rate().value() * system.allowance).min(1.0),
+            expected_rate: promised_rate(&shape, system.allowance),
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
             keys: self.keys,
@@ -445,6 +457,17 @@ impl Frame {
     }
 }
 
+/// The rate that a filter of this shape will not exceed.
+pub(crate) fn promised_rate(shape: &Shape, allowance: f64) -> f64 {
+    let allowance = match shape.variant {
+        // Where columns are whole it does not matter where a query starts.
+        Variant::Balanced if shape.boundary == 0 => 1.0,
+        Variant::Balanced => balanced::ALLOWANCE,
+        _ => allowance,
+    };
+    (shape.nominal_rate().value() * allowance).min(1.0)
+}
+
 /// What a variant's own planner decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct System {
@@ -455,6 +478,7 @@ struct System {
     /// How far above the nominal rate the filter's may lie.
     allowance: f64,
     expected_redundant: u64,
+    balance: Balance,
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@
 
 use super::System;
 use crate::Width;
+use crate::equation::Balance;
 
 /// `-ln p` of one seed of a single system: one in 16 works.
 const SINGLE: f64 = 2.772_588_722_239_781;
@@ -91,7 +92,15 @@ pub(super) fn most_keys(width: Width) -> u64 {
 }
 
 pub(super) fn system(keys: u64, width: Width) -> System {
-    let segment_bits = (keys >> segment_log(width)).max(1).ilog2();
+    in_segments(keys, width, (keys >> segment_log(width)).max(1).ilog2())
+}
+
+/// The system of one segment, however many keys there are.
+pub(super) fn single(keys: u64, width: Width) -> System {
+    in_segments(keys, width, 0)
+}
+
+fn in_segments(keys: u64, width: Width, segment_bits: u32) -> System {
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let (full, minus_ln_p) = match segment_bits {
         0 => (segment_keys, SINGLE),
@@ -111,6 +120,7 @@ pub(super) fn system(keys: u64, width: Width) -> System {
         }),
         allowance: 1.0,
         expected_redundant: 0,
+        balance: Balance::default(),
     }
 }
 

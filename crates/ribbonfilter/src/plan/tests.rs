@@ -3,7 +3,7 @@
 use super::*;
 use alloc::vec::Vec;
 
-const VARIANTS: [Variant; 2] = [Variant::Standard, Variant::Homogeneous];
+const VARIANTS: [Variant; 3] = [Variant::Standard, Variant::Homogeneous, Variant::Balanced];
 
 const TARGETS: [Target; 16] = [
     Target::Rate(0.999),
@@ -80,6 +80,8 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     let nominal = shape.nominal_rate().value();
     match shape.variant {
         Variant::Standard => assert_eq!(plan.expected_rate(), nominal),
+        Variant::Balanced if shape.boundary == 0 => assert_eq!(plan.expected_rate(), nominal),
+        Variant::Balanced => assert!((nominal..=1.0).contains(&plan.expected_rate()), "{plan:?}"),
         Variant::Homogeneous => assert!(plan.expected_rate() >= nominal, "{plan:?}"),
     }
     match settings.target {
@@ -97,7 +99,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
 
 /// An error that says no to these settings or so many keys, and not to something else.
 fn assert_reasonable(error: &BuildError, settings: &Settings, keys: u64) {
-    let (target, standard) = (settings.target, settings.variant == Some(Variant::Standard));
+    let (target, standard) = (settings.target, settings.variant != Some(Variant::Homogeneous));
     match (error, target) {
         (BuildError::RateTooLow { rate, lowest }, Target::Rate(_)) => assert!(lowest > rate),
         (BuildError::InvalidColumns { columns, most }, Target::Columns(_)) => {
@@ -216,7 +218,7 @@ const SIZED: [Target; 5] = [
 /// inside octaves from 10^4 keys on, and with it the slots go down by a percent or so.
 fn octaves(variant: Variant) -> core::ops::Range<u32> {
     match variant {
-        Variant::Standard => 0..40,
+        Variant::Standard | Variant::Balanced => 0..40,
         Variant::Homogeneous => 0..13,
     }
 }
@@ -420,9 +422,12 @@ fn what_cannot_be_had_is_refused_by_its_name() {
     assert!(matches!(error, BuildError::SizeTooSmall { needed: 40, keys: 0, .. }));
     let error = refused(standard, Width::W64, Target::TotalBytes(52), 100);
     assert!(matches!(error, BuildError::SizeTooSmall { bytes: 52, keys: 100, .. }));
-    for (variant, width) in
-        [(standard, Width::W32), (standard, Width::W128), (homogeneous, Width::W64)]
-    {
+    for (variant, width) in [
+        (standard, Width::W32),
+        (standard, Width::W128),
+        (homogeneous, Width::W64),
+        (Variant::Balanced, Width::W64),
+    ] {
         let error = refused(variant, width, Target::Rate(0.01), u64::MAX);
         let BuildError::TooManyKeys { most, .. } = error else {
             panic!("{error}");

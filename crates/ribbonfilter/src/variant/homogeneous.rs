@@ -47,7 +47,12 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     if last != Some(best.seed) {
         best = solve_all(task, &mut crew, best.seed)?;
     }
-    Ok(Solved { seeds: vec![best.seed], redundant: best.redundant, rate: Some(best.rate) })
+    Ok(Solved {
+        seeds: vec![best.seed],
+        redundant: best.redundant,
+        rate: Some(best.rate),
+        ..Solved::default()
+    })
 }
 
 struct Candidate {

@@ -33,7 +33,7 @@ fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     Ok(Solved {
         redundant: found.iter().map(|&(_, redundant)| redundant).sum(),
         seeds: found.into_iter().map(|(seed, _)| seed).collect(),
-        rate: None,
+        ..Solved::default()
     })
 }
 

@@ -1,0 +1,216 @@
+//! One segment of a Balanced ribbon: which buckets go in, and which are bumped.
+//!
+//! Greedy, as in the paper: on each level the keys that were bumped to it come first, then
+//! bucket by bucket, each tried with all its keys and bumped with all its keys if they do
+//! not fit. A large bucket is tried before a smaller one of the shard before, because that
+//! one's keys might spill over: the order is along diagonals.
+//!
+//! ```text
+//!             shard 0   shard 1   shard 2   shard 3
+//! bucket 0    1         2         4         7            the largest
+//! bucket 1    3         5         8
+//! bucket 2    6         9
+//! ```
+
+use crate::arch::{Instructions, Kernel, Work};
+use crate::banding::{Banding, Equation};
+use crate::construct::{Shelves, Workspace};
+use crate::equation::{BUCKETS, Seed, Seeded, Shards, Starts};
+use crate::error::OutOfMemory;
+use crate::memory::try_reserve;
+use crate::variant::Failure;
+use crate::width::Band;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A bucket is tried if its shard has slots for all but an eighth of the width and so many
+/// keys of it, which may spill over into the next shard. More hardly ever fit, and trying
+/// takes time: twice as many gain nothing, half as many double the waste.
+const SPILL: usize = 4;
+
+/// A segment and its keys.
+pub(super) struct Balancing<'a> {
+    pub(super) shards: Shards,
+    pub(super) seed: Seed,
+    pub(super) starts: Starts,
+    /// Slots of a shard.
+    pub(super) shard_slots: usize,
+    pub(super) number: u64,
+    /// Its level, or the first of them.
+    pub(super) level: u32,
+    /// Its keys, of which those of the overload go elsewhere if it is in the later half …
+    pub(super) keys: &'a [u64],
+    /// … and keys of which those of the overload come here if it is not.
+    pub(super) overload: &'a [u64],
+    /// Keys that were bumped to this segment.
+    pub(super) arrived: &'a [u64],
+}
+
+/// What became of a segment.
+pub(super) struct Outcome {
+    /// A byte for each shard: its bumped buckets.
+    pub(super) metadata: Vec<u8>,
+    /// The keys that are bumped to the next level.
+    pub(super) bumped: Vec<u64>,
+    pub(super) redundant: u64,
+}
+
+impl Balancing<'_> {
+    /// Fills a workspace's system with the segment's keys.
+    pub(super) fn run<B: Band>(
+        self,
+        workspace: &mut Workspace<B, u32>,
+    ) -> Result<Outcome, Failure> {
+        let (kernel, banding, shelves): (Kernel, _, _) = workspace.system();
+        kernel.run(Fill { segment: self, banding, shelves })
+    }
+
+    /// Its keys' hashes, each in its primary place.
+    #[inline(always)]
+    fn hashes(&self) -> impl Iterator<Item = Seeded> + Clone {
+        let Self { shards, seed, .. } = *self;
+        let later = self.level > 0;
+        let own = self.keys.iter().map(move |&key| shards.hash(key, seed));
+        let others = self.overload.iter().map(move |&key| shards.hash(key, seed));
+        own.filter(move |&hash| !later || !shards.is_overload(hash))
+            .chain(others.filter(move |&hash| shards.is_overload(hash)))
+    }
+}
+
+/// A segment, and the system that it goes into.
+struct Fill<'a, B> {
+    segment: Balancing<'a>,
+    banding: &'a mut Banding<B, u32>,
+    shelves: &'a mut Shelves,
+}
+
+impl<B: Band> Work for Fill<'_, B> {
+    type Output = Result<Outcome, Failure>;
+
+    #[inline(always)]
+    fn run<I: Instructions>(mut self, _: I) -> Self::Output {
+        let Balancing { shards, arrived, .. } = self.segment;
+        let mut outcome = Outcome { metadata: Vec::new(), bumped: Vec::new(), redundant: 0 };
+        try_reserve(&mut outcome.metadata, shards.in_segment())?;
+        outcome.metadata.resize(shards.in_segment(), 0);
+        self.banding.clear();
+        self.shelve()?;
+        try_reserve(&mut outcome.bumped, arrived.len())?;
+        outcome.bumped.extend_from_slice(arrived);
+        let last = self.last_level();
+        for level in self.segment.level..=last {
+            outcome.redundant += self.settle(level, &outcome.bumped)?;
+            outcome.bumped.clear();
+            self.balance(level, &mut outcome)?;
+        }
+        if last == shards.last_level() {
+            // What the last shard bumped stays in it.
+            outcome.redundant += self.settle(last, &outcome.bumped)?;
+            outcome.bumped.clear();
+        }
+        Ok(outcome)
+    }
+}
+
+impl<B: Band> Fill<'_, B> {
+    /// The last level that has a shard here.
+    #[inline(always)]
+    fn last_level(&self) -> u32 {
+        let Balancing { shards, number, level, .. } = self.segment;
+        let last_shard = (number + 1) * shards.in_segment() as u64 - 1;
+        if last_shard + 1 == shards.count() { shards.last_level() } else { level }
+    }
+
+    /// Brings the keys into the order of shards and buckets.
+    #[inline(always)]
+    fn shelve(&mut self) -> Result<(), Failure> {
+        let shards = self.segment.shards;
+        let groups = shards.in_segment() * BUCKETS;
+        self.shelves.fill(groups, self.segment.hashes(), |hash| {
+            shards.in_its_segment(shards.primary_position(hash)) * BUCKETS + hash.bucket()
+        })?;
+        self.shelves.loads.clear();
+        try_reserve(&mut self.shelves.loads, shards.in_segment())?;
+        self.shelves.loads.resize(shards.in_segment(), 0);
+        Ok(())
+    }
+
+    /// Adds the keys that were bumped to a level, which must all go in; the redundant ones.
+    #[inline(always)]
+    fn settle(&mut self, level: u32, bumped: &[u64]) -> Result<u64, Failure> {
+        let Balancing { shards, starts, .. } = self.segment;
+        let loads = &mut self.shelves.loads;
+        let equations = bumped.iter().map(|&number| {
+            let place = shards.at_level(level, Seeded::from_number(number));
+            loads[shards.in_its_segment(place.position)] += 1;
+            equation(starts, place.position, place.hash)
+        });
+        self.banding.insert_all(equations).ok_or(Failure::NoSeed)
+    }
+
+    /// Adds the buckets of a level's shards, or bumps them.
+    #[inline(always)]
+    fn balance(&mut self, level: u32, outcome: &mut Outcome) -> Result<(), Failure> {
+        let Range { start: first, end } = self.shards_of(level);
+        for diagonal in first..end + BUCKETS - 1 {
+            for bucket in (diagonal + 1).saturating_sub(end)..BUCKETS.min(diagonal - first + 1) {
+                self.try_bucket(diagonal - bucket, bucket, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The shards of a level that are in this segment.
+    #[inline(always)]
+    fn shards_of(&self, level: u32) -> Range<usize> {
+        let Balancing { shards, number, .. } = self.segment;
+        let first = number * shards.in_segment() as u64;
+        let of_level = shards.of_level(level);
+        let mine = |shard: u64| (shard.saturating_sub(first) as usize).min(shards.in_segment());
+        mine(of_level.start)..mine(of_level.end)
+    }
+
+    /// Adds a bucket if it fits, else bumps it.
+    #[inline(always)]
+    fn try_bucket(
+        &mut self,
+        shard: usize,
+        bucket: usize,
+        outcome: &mut Outcome,
+    ) -> Result<(), Failure> {
+        let Balancing { shards, starts, shard_slots, .. } = self.segment;
+        let load = self.shelves.loads[shard];
+        let (hashes, rows) = self.shelves.group(shard * BUCKETS + bucket);
+        let most = shard_slots + B::WIDTH.bits() as usize / 8 + SPILL;
+        if load + hashes.len() <= most {
+            let equations =
+                hashes.iter().map(|&hash| equation(starts, shards.primary_position(hash), hash));
+            if let Some(redundant) = self.banding.insert_all_or_none(equations, rows)? {
+                outcome.redundant += redundant;
+                self.shelves.loads[shard] = load + hashes.len();
+                return Ok(());
+            }
+        }
+        outcome.metadata[shard] |= 1 << bucket;
+        grow(&mut outcome.bumped, hashes.len())?;
+        outcome.bumped.extend(hashes.iter().map(|hash| hash.bumped().to_number()));
+        Ok(())
+    }
+}
+
+/// Makes room for some keys more, and for as many as there are.
+fn grow(bumped: &mut Vec<u64>, additional: usize) -> Result<(), OutOfMemory> {
+    match bumped.capacity() - bumped.len() < additional {
+        true => try_reserve(bumped, additional.max(bumped.len())),
+        false => Ok(()),
+    }
+}
+
+#[inline(always)]
+fn equation<B: Band>(starts: Starts, position: Seeded, hash: Seeded) -> Equation<B, u32> {
+    Equation {
+        start: starts.start(position) as usize,
+        coefficients: starts.coefficients(hash),
+        right_side: hash.fingerprint(),
+    }
+}
