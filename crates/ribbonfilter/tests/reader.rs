@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         let last = self.segment_slots.saturating_sub(self.width);
         let smash = if self.smash && last > 0 { self.width / 4 } else { 0 };
         let total = last + 1 + 2 * smash;
-        let place = (u128::from(position) * u128::from(total) >> 64) as u64;
+        let place = ((u128::from(position) * u128::from(total)) >> 64) as u64;
         place.saturating_sub(smash).min(last)
     }
 
