@@ -98,6 +98,19 @@ fn a_few_duplicates_are_kept_and_counted() {
 }
 
 #[test]
+fn every_duplicate_is_counted_once() {
+    let keys = 100_000;
+    let kinds = [Width::W32, Width::W64, Width::W128].map(|width| (Variant::Balanced, width));
+    for (variant, width) in kinds.into_iter().chain([(Variant::Standard, Width::W64)]) {
+        // One in 1024 may stay.
+        for (duplicates, len) in [(97, keys + 97), (98, keys)] {
+            let hashes = (0..keys).chain(0..duplicates).map(|index| Keys::Random.hash(index));
+            assert_eq!(build(builder(variant, width, 1.0), hashes).len(), len, "{variant} {width}");
+        }
+    }
+}
+
+#[test]
 fn columns_are_a_prefix() {
     let kinds = [Variant::Standard, Variant::Balanced]
         .into_iter()

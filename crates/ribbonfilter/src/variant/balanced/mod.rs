@@ -102,7 +102,7 @@ fn solve_levels<B: Band>(
                 shards,
                 seed: Seed::new(seed),
                 starts: shape.starts(),
-                shard_slots: (shape.segment_slots as usize) / shards.in_segment(),
+                shard_slots: shape.segment_slots as usize / shards.in_segment(),
                 number,
                 level,
                 keys: segment.keys,
