@@ -225,7 +225,6 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     ///
     /// Later rows were reduced by earlier ones, never the other way round, so this is
     /// right for any set of rows that is closed under "inserted later".
-    #[cfg_attr(not(test), expect(dead_code, reason = "balanced and bumped ribbons undo buckets"))]
     pub(crate) fn undo(&mut self, latest: impl IntoIterator<Item = usize>) {
         for row in latest {
             self.coefficients[row] = B::ZERO;

@@ -100,6 +100,7 @@ mod error;
 mod filter;
 mod format;
 pub mod key;
+mod layers;
 mod layout;
 mod plan;
 mod progress;

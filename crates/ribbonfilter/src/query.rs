@@ -1,5 +1,9 @@
 //! From a mixed hash to an answer: single queries, and batches that fetch ahead.
 
+mod layered;
+
+use layered::LayeredProbe;
+
 use crate::arch::{
     CompiledQuery, Instructions, Kernel, Path, Query, Readable, Solution, Work, with_path,
 };
@@ -115,23 +119,28 @@ impl Probe {
         // `matches_slowly` does it there.
         Located { slot: first_slot + start, coefficients: hash.coefficients(), row }
     }
+}
 
-    /// Asks for the memory that a query will read.
-    #[inline(always)]
-    fn fetch<I: Instructions, B: Band>(&self, instructions: I, bytes: &[u8], at: &Located<B>) {
-        const LINE: usize = 64;
-        let layout = self.solution.layout().of_width(B::WIDTH);
-        let block = layout.block_of(at.slot);
-        let begin = layout.offset(block);
-        let end = layout.offset(block + B::PARTS as u64);
-        let mut line = begin;
-        while line < end {
-            instructions.prefetch(bytes, line);
-            line += LINE;
-        }
-        // Blocks need not begin on a line, so that the last bytes may lie on one more.
-        instructions.prefetch(bytes, end - 1);
+/// Asks for the memory that a query will read.
+#[inline(always)]
+fn fetch<I: Instructions, B: Band>(
+    solution: &Solution,
+    instructions: I,
+    bytes: &[u8],
+    at: &Located<B>,
+) {
+    const LINE: usize = 64;
+    let layout = solution.layout().of_width(B::WIDTH);
+    let block = layout.block_of(at.slot);
+    let begin = layout.offset(block);
+    let end = layout.offset(block + B::PARTS as u64);
+    let mut line = begin;
+    while line < end {
+        instructions.prefetch(bytes, line);
+        line += LINE;
     }
+    // Blocks need not begin on a line, so that the last bytes may lie on one more.
+    instructions.prefetch(bytes, end - 1);
 }
 
 impl Query for Probe {
@@ -146,6 +155,47 @@ impl Query for Probe {
             return true;
         };
         self.locate::<B, P>(bytes, mixed).answer::<I, P>(instructions, readable)
+    }
+}
+
+/// The probe of a filter, whatever its variant.
+#[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "a filter has one, and none is to be allocated")]
+pub(crate) enum AnyProbe {
+    Plain(Probe),
+    Layered(LayeredProbe),
+}
+
+impl AnyProbe {
+    #[inline]
+    pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
+        match header.shape.variant {
+            Variant::Bumped => Self::Layered(LayeredProbe::new(header, len, kernel)),
+            _ => Self::Plain(Probe::new(header, len, kernel)),
+        }
+    }
+
+    /// Whether the key with this hash might be in the set.
+    #[inline(always)]
+    pub(crate) fn contains(&self, bytes: &[u8], key_hash: u64) -> bool {
+        match self {
+            Self::Plain(probe) => probe.contains(bytes, key_hash),
+            Self::Layered(probe) => probe.contains(bytes, key_hash),
+        }
+    }
+
+    /// The same for many hashes.
+    #[inline]
+    pub(crate) fn contains_all(
+        &self,
+        bytes: &[u8],
+        key_hashes: impl Iterator<Item = u64>,
+        hits: &mut [bool],
+    ) {
+        match self {
+            Self::Plain(probe) => probe.contains_all(bytes, key_hashes, hits),
+            Self::Layered(probe) => probe.contains_all(bytes, key_hashes, hits),
+        }
     }
 }
 
@@ -187,7 +237,7 @@ impl<H: Iterator<Item = u64>> Batch<'_, H> {
         let mut asked = 0;
         for key_hash in key_hashes.take(hits.len()) {
             let at = probe.locate::<B, P>(bytes, mix(key_hash));
-            probe.fetch(instructions, bytes, &at);
+            fetch(&probe.solution, instructions, bytes, &at);
             let before = core::mem::replace(&mut ring[asked % AHEAD], at);
             if asked >= AHEAD {
                 hits[asked - AHEAD] = before.answer::<I, P>(instructions, readable);

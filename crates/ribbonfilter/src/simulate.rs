@@ -6,6 +6,7 @@ use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
 use crate::construct::Workspace;
 use crate::equation::{Seed, free_row, mix, seeded};
+use crate::layers::Further;
 use crate::layout::READ_AHEAD;
 use crate::shape::Shape;
 use crate::variant::homogeneous_rate;
@@ -75,6 +76,7 @@ pub fn homogeneous_instance(
         smash,
         segment_bits: 0,
         segment_slots: slots,
+        further: Further::default(),
         columns,
         boundary: 0,
     };

@@ -8,8 +8,12 @@ use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
 use std::collections::HashSet;
 
 fn settings() -> impl Strategy<Value = FilterBuilder<'static>> {
-    let variant =
-        prop_oneof![Just(None), Just(Some(Variant::Standard)), Just(Some(Variant::Homogeneous))];
+    let variant = prop_oneof![
+        Just(None),
+        Just(Some(Variant::Standard)),
+        Just(Some(Variant::Homogeneous)),
+        Just(Some(Variant::Bumped))
+    ];
     let width = prop_oneof![
         Just(None),
         Just(Some(Width::W32)),

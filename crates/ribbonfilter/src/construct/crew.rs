@@ -71,19 +71,30 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
         progress: &mut Reporter<'_>,
         job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
-        let total = self.segments;
-        let (first, others) = self.workspaces.split_first_mut().expect("at least one");
-        if !others.is_empty() {
-            #[cfg(feature = "parallel")]
-            return together(first, others, segments, total, progress, job);
-        }
-        let mut results = Vec::new();
-        for (number, segment) in segments.enumerate() {
-            progress.report(Phase::Solving, number as u64, total)?;
-            results.push(job(first, segment)?);
-        }
-        Ok(results)
+        each(&mut self.workspaces, segments, self.segments, progress, job)
     }
+}
+
+/// Does a job for each of `total` segments, on a thread for every workspace, and gives the
+/// results in their order. The first failure ends it.
+pub(crate) fn each<'a, W: Send, T: Send>(
+    workspaces: &mut [W],
+    segments: impl Iterator<Item = Segment<'a>> + Send,
+    total: u64,
+    progress: &mut Reporter<'_>,
+    job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let (first, others) = workspaces.split_first_mut().expect("at least one");
+    if !others.is_empty() {
+        #[cfg(feature = "parallel")]
+        return together(first, others, segments, total, progress, job);
+    }
+    let mut results = Vec::new();
+    for (number, segment) in segments.enumerate() {
+        progress.report(Phase::Solving, number as u64, total)?;
+        results.push(job(first, segment)?);
+    }
+    Ok(results)
 }
 
 /// Shares the segments among several threads, the calling one included.

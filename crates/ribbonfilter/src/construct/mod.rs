@@ -12,11 +12,11 @@ mod partition;
 mod screen;
 mod workspace;
 
-pub(crate) use crew::{Crew, Segment, segments};
+pub(crate) use crew::{Crew, Segment, each, segments};
+pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;
 pub(crate) use workspace::{Fingerprint, Workspace};
 
-use ordered::Ordered;
 use screen::Screen;
 
 use crate::arch::Kernel;
@@ -121,6 +121,7 @@ fn attempt(
         _ => variant::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
     };
     let header = Header::new(plan, key_seed, &solved);
+    format::write_codes(bytes.as_mut(), &plan.shape, &solved.codes);
     format::finish(bytes.as_mut(), &header, &solved.seeds);
     progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;
     Ok((bytes, solved.redundant))

@@ -1,6 +1,7 @@
 //! What is written is read back, and nothing else is taken for it.
 
 use super::*;
+use crate::layers::Further;
 use crate::plan::{Settings, Target};
 use crate::testing::Random;
 use crate::{Filter, OwnedBytes};
@@ -66,7 +67,7 @@ fn plan(settings: Settings, keys: u64) -> Plan {
 fn headers() -> Vec<Header> {
     let mut random = Random(3);
     let mut headers = Vec::new();
-    for variant in [Variant::Standard, Variant::Homogeneous] {
+    for variant in [Variant::Standard, Variant::Homogeneous, Variant::Bumped] {
         for width in Width::ALL {
             for keys in [0, 1, 2, 100, 1000, 5000, 100_000, 1 << 24, 1 << 40] {
                 for columns in [1.0, 3.4, 7.7, 8.0] {
@@ -84,6 +85,7 @@ fn headers() -> Vec<Header> {
                         redundant: 0,
                         rate: (variant == Variant::Homogeneous && keys > 0)
                             .then_some(plan.expected_rate),
+                        ..Solved::default()
                     };
                     headers.push(Header::new(&plan, random.next(), &solved));
                 }
@@ -91,6 +93,21 @@ fn headers() -> Vec<Header> {
         }
     }
     headers
+}
+
+/// The directory of a header's layers, as it lies before the fixed part.
+fn directory(header: &Header) -> Vec<u8> {
+    let shape = &header.shape;
+    let count = shape.further.layers().len();
+    let mut bytes = Vec::new();
+    for layer in shape.further.layers() {
+        bytes.extend_from_slice(&(layer.segment_slots as u32).to_le_bytes());
+        bytes.push(layer.segment_bits as u8);
+    }
+    if count > 0 {
+        bytes.extend_from_slice(&shape.further.exceptions.to_le_bytes());
+    }
+    bytes
 }
 
 /// A fixed part with its header checksum made right.
@@ -105,7 +122,7 @@ fn headers_are_read_as_they_were_written() {
     let headers = headers();
     assert!(headers.len() > 200);
     for header in headers {
-        let decoded = Header::decode(&header.encode()).expect("a header");
+        let decoded = Header::decode(&directory(&header), &header.encode()).expect("a header");
         assert_eq!(decoded, header);
     }
 }
@@ -118,6 +135,7 @@ fn fields_keep_their_largest_values() {
         smash: true,
         segment_bits: MAX_SEGMENT_BITS,
         segment_slots: u64::from(u32::MAX) - 63,
+        further: Further::default(),
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
     };
@@ -129,13 +147,13 @@ fn fields_keep_their_largest_values() {
         first_column: 0,
         rate: encode_rate(1.0),
     };
-    assert_eq!(Header::decode(&header.encode()).expect("a header"), header);
+    assert_eq!(Header::decode(&directory(&header), &header.encode()).expect("a header"), header);
     let narrow = Header {
         shape: Shape { columns: 1, ..shape },
         first_column: FINGERPRINT_BITS - 1,
         ..header
     };
-    assert_eq!(Header::decode(&narrow.encode()).expect("a header"), narrow);
+    assert_eq!(Header::decode(&[], &narrow.encode()).expect("a header"), narrow);
 }
 
 #[test]
@@ -144,7 +162,7 @@ fn finished_bytes_hold_header_and_seeds() {
         let settings = Settings { width: Some(Width::W32), ..Settings::default() };
         let plan = plan(settings, keys);
         let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
-        let solved = Solved { seeds: seeds.clone(), redundant: 0, rate: None };
+        let solved = Solved { seeds: seeds.clone(), ..Solved::default() };
         let header = Header::new(&plan, 5, &solved);
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
         finish(&mut bytes, &header, &seeds);
@@ -282,7 +300,7 @@ fn what_is_not_ours_is_refused_by_name() {
     for kind in [Kind::Function, Kind::Part, Kind::Container] {
         let mut fixed = original;
         fixed[at::WHAT] |= kind as u8;
-        match Header::decode(&fixed) {
+        match Header::decode(&[0; 100], &fixed) {
             Err(OpenError::WrongKind { expected, found }) => {
                 assert_eq!((expected, found), ("filter", kind.name()));
             }
@@ -298,7 +316,7 @@ fn what_no_builder_writes_is_refused_by_its_field() {
     let [empty, small, segmented] = [0, 1, 2].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
-        match Header::decode(&fixed) {
+        match Header::decode(&[0; 100], &fixed) {
             Err(OpenError::Inconsistent { field }) => field,
             other => panic!("{other:?}"),
         }

@@ -9,14 +9,17 @@
 //! target. All borders between regimes are powers of two, so that within an octave of keys
 //! the size grows with the keys and [`Settings::max_keys`] can search by halving.
 
+mod bumped;
 mod homogeneous;
 mod standard;
 
 pub(crate) use standard::overhead as standard_overhead;
+pub(crate) use standard::queue_limit as standard_queue_limit;
 
 use crate::equation::FINGERPRINT_BITS;
 use crate::error::BuildError;
 use crate::format::{FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
+use crate::layers::Further;
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -276,6 +279,7 @@ impl Settings {
         let width = self.width.unwrap_or(match variant {
             Variant::Standard => Width::W128,
             Variant::Homogeneous => Width::W64,
+            Variant::Bumped => Width::W128,
         });
         (variant, width)
     }
@@ -294,6 +298,7 @@ impl Settings {
                     smash: false,
                     segment_bits: 0,
                     segment_slots: 0,
+                    further: Further::default(),
                     columns: 0,
                     boundary: 0,
                 },
@@ -330,7 +335,7 @@ struct Frame {
 impl Frame {
     fn most_columns(&self) -> u32 {
         match self.variant {
-            Variant::Standard => FINGERPRINT_BITS,
+            Variant::Standard | Variant::Bumped => FINGERPRINT_BITS,
             Variant::Homogeneous => homogeneous::most_columns(self.width),
         }
     }
@@ -340,6 +345,7 @@ impl Frame {
         let most = match self.variant {
             Variant::Standard => standard::most_keys(self.width),
             Variant::Homogeneous => u64::MAX,
+            Variant::Bumped => bumped::most_keys(self.width),
         };
         if self.keys > most {
             let Self { variant, width, keys, .. } = *self;
@@ -357,6 +363,7 @@ impl Frame {
         let segment_log = match self.variant {
             Variant::Standard => standard::segment_log(self.width),
             Variant::Homogeneous => homogeneous::SEGMENT_LOG,
+            Variant::Bumped => bumped::segment_log(self.width),
         };
         let by_segments = match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
             Some(too_many) => too_many - 1,
@@ -420,6 +427,7 @@ impl Frame {
         match self.variant {
             Variant::Standard => standard::system(self.keys, self.width),
             Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
+            Variant::Bumped => bumped::system(self.keys, self.width, self.overhead, self.growth),
         }
     }
 
@@ -432,6 +440,7 @@ impl Frame {
             smash: system.smash,
             segment_bits: system.segment_bits,
             segment_slots: self.slots(system),
+            further: system.further,
             columns,
             boundary: 0,
         };
@@ -456,6 +465,9 @@ impl Frame {
 
     /// The slots of a segment after the user's overhead and the growths.
     fn slots(&self, system: System) -> u64 {
+        if self.variant == Variant::Bumped {
+            return system.segment_slots; // its planner has seen to both
+        }
         let share = self.keys as f64 / (1u64 << system.segment_bits) as f64;
         let asked = libm::ceil(share * (1.0 + self.overhead)) as u64;
         let mut slots = system.segment_slots.max(asked);
@@ -472,6 +484,7 @@ impl Frame {
 struct System {
     segment_bits: u32,
     segment_slots: u64,
+    further: Further,
     smash: bool,
     queue_limit: Option<u32>,
     /// How far above the nominal rate the filter's may lie.

@@ -3,7 +3,7 @@
 use super::*;
 use alloc::vec::Vec;
 
-const VARIANTS: [Variant; 2] = [Variant::Standard, Variant::Homogeneous];
+const VARIANTS: [Variant; 3] = [Variant::Standard, Variant::Homogeneous, Variant::Bumped];
 
 const TARGETS: [Target; 16] = [
     Target::Rate(0.999),
@@ -69,7 +69,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     assert!(plan.peak_memory() >= plan.size_in_bytes() + 8 * plan.keys(), "{plan:?}");
     let nominal = shape.nominal_rate().value();
     match shape.variant {
-        Variant::Standard => assert_eq!(plan.expected_rate(), nominal),
+        Variant::Standard | Variant::Bumped => assert_eq!(plan.expected_rate(), nominal),
         Variant::Homogeneous => assert!(plan.expected_rate() >= nominal, "{plan:?}"),
     }
     match settings.target {
@@ -98,7 +98,8 @@ fn assert_reasonable(error: &BuildError, settings: &Settings, keys: u64) {
             Target::BitsPerKey(_) | Target::TotalBytes(_),
         ) => assert!(bytes < needed),
         (BuildError::Unsuitable { .. }, _) => {
-            assert!(standard && settings.width == Some(Width::W16) && keys > 1 << 10);
+            let most = if standard { 1 << 10 } else { 0 };
+            assert!(settings.width == Some(Width::W16) && keys > most);
         }
         _ => panic!("{settings:?} for {keys} keys: {error}"),
     }
@@ -206,7 +207,7 @@ const SIZED: [Target; 5] = [
 /// inside octaves from 10^4 keys on, and with it the slots go down by a percent or so.
 fn octaves(variant: Variant) -> core::ops::Range<u32> {
     match variant {
-        Variant::Standard => 0..40,
+        Variant::Standard | Variant::Bumped => 0..40,
         Variant::Homogeneous => 0..13,
     }
 }
@@ -291,6 +292,7 @@ fn no_other_plan_that_fits_has_a_lower_rate() {
                         );
                         assert!(needed > bytes);
                     }
+                    Err(BuildError::Unsuitable { width, .. }) => assert_eq!(width, Width::W16),
                     Err(error) => panic!("{error}"),
                 }
             }
