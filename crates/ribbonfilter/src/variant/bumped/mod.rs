@@ -9,14 +9,16 @@
 //!
 //! - [`window`] brings the keys of a segment into order,
 //! - [`segment`] decides what each bucket bumps,
-//! - [`one_by_one`] inserts classes of keys, all or none.
+//! - [`one_by_one`] and [`by_planes`] insert classes of keys, all or none.
 //!
 //! Layers follow each other; the segments of one are independent and shared among threads.
 
+mod by_planes;
 mod one_by_one;
 mod segment;
 mod window;
 
+use self::by_planes::ByPlanes;
 use self::one_by_one::OneByOne;
 use self::segment::{Bumping, Fill, Workspace};
 use self::window::Class;
@@ -37,8 +39,16 @@ use alloc::vec::Vec;
 
 /// The linear system of a segment, however it is kept.
 trait System: Sized + Send {
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
     /// So many empty rows, for keys with these starts and so many columns.
-    fn new(slots: u64, starts: Starts, columns: usize) -> Result<Self, OutOfMemory>;
+    fn new(
+        means: Self::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory>;
 
     /// Empties every row.
     fn clear(&mut self);
@@ -57,10 +67,17 @@ trait System: Sized + Send {
 }
 
 pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
-    with_band!(task.plan.shape.width, B => solve_layers::<B, OneByOne<B>>(task))
+    let means = task.resources.kernel.eliminator();
+    with_band!(task.plan.shape.width, B => match means {
+        Some(means) => solve_layers::<B, ByPlanes<B>>(task, means),
+        None => solve_layers::<B, OneByOne<B>>(task, ()),
+    })
 }
 
-fn solve_layers<B: Band, S: System>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+fn solve_layers<B: Band, S: System>(
+    task: &mut Task<'_, '_>,
+    means: S::Means,
+) -> Result<Solved, Failure> {
     let Task { plan, keys, bytes, resources, progress } = task;
     let shape = plan.shape;
     let mut solved = Solved::default();
@@ -80,7 +97,7 @@ fn solve_layers<B: Band, S: System>(task: &mut Task<'_, '_>) -> Result<Solved, F
             break;
         }
         let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
-        let found = fill_layer::<S>(&alone, keys, mine, *resources, progress)?;
+        let found = fill_layer::<S>(means, &alone, keys, mine, *resources, progress)?;
         bumped = Some(gather(&mut solved, found)?);
         (bytes, first_slot) = (behind, first_slot + layer.slots());
     }
@@ -92,6 +109,7 @@ fn solve_layers<B: Band, S: System>(task: &mut Task<'_, '_>) -> Result<Solved, F
 
 /// Fills and solves all segments of a bumping layer.
 fn fill_layer<S: System>(
+    means: S::Means,
     layer: &Shape,
     keys: &Partitioned,
     bytes: &mut [u8],
@@ -101,7 +119,7 @@ fn fill_layer<S: System>(
     let threads = resources.threads.min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
     let mut workspaces = Vec::new();
     for _ in 0..threads.max(1) {
-        workspaces.push(Workspace::<S>::new(layer)?);
+        workspaces.push(Workspace::<S>::new(means, layer)?);
     }
     let all = segments(layer, keys, bytes);
     each(&mut workspaces, all, layer.segments(), progress, |workspace, segment| {

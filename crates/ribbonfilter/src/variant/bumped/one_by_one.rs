@@ -22,7 +22,9 @@ pub(super) struct OneByOne<B> {
 }
 
 impl<B: Band> System for OneByOne<B> {
-    fn new(slots: u64, starts: Starts, _: usize) -> Result<Self, OutOfMemory> {
+    type Means = ();
+
+    fn new((): (), slots: u64, starts: Starts, _: usize) -> Result<Self, OutOfMemory> {
         Ok(Self { starts, banding: Banding::new(slots as usize)?, filled: Vec::new() })
     }
 

@@ -52,7 +52,8 @@ pub(super) struct Workspace<S> {
 
 impl<S: System> Workspace<S> {
     /// Room for the segments of a layer.
-    pub(super) fn new(layer: &Shape) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(means: S::Means, layer: &Shape) -> Result<Self, OutOfMemory> {
+        let (slots, columns) = (layer.segment_slots, layer.columns as usize);
         Ok(Self {
             segment_bits: layer.segment_bits,
             segment_slots: layer.segment_slots,
@@ -60,7 +61,7 @@ impl<S: System> Workspace<S> {
             buckets: Buckets::of(layer.width),
             ordered: Ordered::default(),
             window: Window::default(),
-            system: S::new(layer.segment_slots, layer.starts(), layer.columns as usize)?,
+            system: S::new(means, slots, layer.starts(), columns)?,
         })
     }
 }
