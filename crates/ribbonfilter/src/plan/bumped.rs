@@ -49,14 +49,21 @@ struct Fit {
     segment_log: u32,
 }
 
+impl Fit {
+    /// The share of a layer's keys that it bumps.
+    const fn bumped(&self) -> f64 {
+        1.0 - self.load * (1.0 - self.hole)
+    }
+}
+
 const fn fit(width: Width) -> Fit {
     match width {
         Width::W16 | Width::W32 => Fit {
             load: 0.89,
             end: 9.0,
             end_variance: 42.0,
-            hole: 1.63e-3,
-            hole_variance: 0.02,
+            hole: 1.5e-3,
+            hole_variance: 0.014,
             exceptions: 0.0,
             bumping_log: 10,
             segment_log: 17,
@@ -73,10 +80,10 @@ const fn fit(width: Width) -> Fit {
         },
         Width::W128 => Fit {
             load: 0.964,
-            end: 26.0,
-            end_variance: 240.0,
-            hole: 3.7e-5,
-            hole_variance: 4.4e-4,
+            end: 27.0,
+            end_variance: 220.0,
+            hole: 4.6e-5,
+            hole_variance: 1.4e-3,
             exceptions: 5e-8,
             bumping_log: 14,
             segment_log: 19,
@@ -108,7 +115,7 @@ pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> Sys
     let last_keys = keys as f64 - slots + lost;
     // The same for all keys of an octave, lest the size fall while the keys grow.
     let most_last_keys = match layers.last() {
-        Some(_) => most_last_keys(keys, width, lost),
+        Some(_) => most_last_keys(keys, width, segments * fit.end),
         None => last_keys,
     };
     let spare = most_last_keys
@@ -144,14 +151,15 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
     let fit = fit(width);
     let octave = (1u64 << keys.ilog2()) as f64;
     let mut layers = Vec::new();
-    // The share of the keys that reaches a layer, and the slots of all layers before it.
-    let (mut share, mut before) = (1.0, 0);
+    // For one key: how much of it reaches a layer, and the slots of all layers until then.
+    let (mut share, mut until, mut before) = (1.0, 0.0, 0);
     while layers.len() < MAX_FURTHER && octave * share >= (1u64 << fit.bumping_log) as f64 {
         let segment_bits = ((octave * share) as u64 >> fit.segment_log).max(1).ilog2();
-        share *= 1.0 - fit.load;
+        until += fit.load * share;
+        share *= fit.bumped();
         // Rounded together, because the next layer takes what rounding leaves here.
         let unit = Buckets::of(width).unit() << segment_bits;
-        let slots = (keys as f64 * (1.0 - share)) as u64 / unit * unit;
+        let slots = (keys as f64 * until) as u64 / unit * unit;
         layers.push(Layer { segment_bits, segment_slots: (slots - before) >> segment_bits });
         before = slots;
     }
@@ -159,12 +167,12 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
 }
 
 /// The most keys that reach the last layer, in the mean, for any keys of the octave.
-fn most_last_keys(keys: u64, width: Width, lost: f64) -> f64 {
+fn most_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
     let fit = fit(width);
     let top = 2.0 * (1u64 << keys.ilog2()) as f64;
     let layers = bumping_layers(keys, width);
     let rounding = layers.last().map_or(0, |last| Buckets::of(width).unit() << last.segment_bits);
-    top * libm::pow(1.0 - fit.load, layers.len() as f64) + rounding as f64 + lost
+    top * libm::pow(fit.bumped(), layers.len() as f64) + rounding as f64 + ends
 }
 
 /// Slots that the last layer is given after so many failures: in the end enough for all keys,

@@ -106,8 +106,8 @@ impl Planes {
         &self,
         at: UnderWay,
     ) -> [__m256i; VECTORS] {
-        let plane = vectors::<VECTORS>(&self.pool.planes, at.panel % COEFFICIENTS, at.head);
-        let first_bits = vectors::<VECTORS>(&self.pool.first_bits, 0, at.head);
+        let plane = vectors::<VECTORS>(&self.pool.planes[at.panel % COEFFICIENTS], at.head);
+        let first_bits = vectors::<VECTORS>(&self.pool.first_bits, at.head);
         let mut bits = [_mm256_setzero_si256(); VECTORS];
         for vector in 0..VECTORS {
             let mask = at.mask(load(&first_bits[vector]), vector);
@@ -129,9 +129,9 @@ impl Planes {
         for vector in 0..VECTORS {
             rows[vector] = Nibbles::of(taken.times(Nibbles::of(bits[vector])));
         }
-        for plane in 0..count {
-            let table = Table::load(&tables[plane]);
-            let lanes = vectors_mut::<VECTORS>(&mut self.pool.planes, plane, at.head);
+        for (plane, table) in self.pool.planes.iter_mut().zip(&tables[..count]) {
+            let table = Table::load(table);
+            let lanes = vectors_mut::<VECTORS>(plane, at.head);
             for vector in 0..VECTORS {
                 let sum = _mm256_xor_si256(load(&lanes[vector]), table.times(rows[vector]));
                 store(&mut lanes[vector], sum);
@@ -206,8 +206,8 @@ impl Planes {
         for vector in 0..VECTORS {
             nibbles[vector] = Nibbles::of(rows[vector]);
         }
-        for (plane, word) in words.iter_mut().enumerate() {
-            let lanes = vectors_mut::<VECTORS>(&mut self.pool.planes, plane, at.head);
+        for (plane, word) in self.pool.planes.iter_mut().zip(words) {
+            let lanes = vectors_mut::<VECTORS>(plane, at.head);
             let mut before = [_mm256_setzero_si256(); VECTORS];
             for vector in 0..VECTORS {
                 before[vector] = load(&lanes[vector]);
@@ -246,8 +246,8 @@ impl Planes {
         let mut live = 0;
         for first in (head..tail).step_by(32) {
             let mut any = _mm256_setzero_si256();
-            for plane in 0..COEFFICIENTS {
-                let [lanes] = vectors::<1>(&self.pool.planes, plane, first);
+            for plane in &self.pool.planes[..COEFFICIENTS] {
+                let [lanes] = vectors(plane, first);
                 any = _mm256_or_si256(any, load(lanes));
             }
             let none = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());
@@ -489,19 +489,16 @@ static PICKS: [[u8; 32]; 4] = {
 
 /// Lanes of a plane from `head` on.
 #[inline(always)]
-fn vectors<const VECTORS: usize>(planes: &[u8], plane: usize, head: usize) -> &[[u8; 32]; VECTORS] {
-    let lanes = &planes[plane * STRIDE + head..][..32 * VECTORS];
-    lanes.as_chunks().0.try_into().expect("so many vectors")
+fn vectors<const VECTORS: usize>(plane: &[u8; STRIDE], head: usize) -> &[[u8; 32]; VECTORS] {
+    plane[head..][..32 * VECTORS].as_chunks().0.try_into().expect("so many vectors")
 }
 
 #[inline(always)]
 fn vectors_mut<const VECTORS: usize>(
-    planes: &mut [u8],
-    plane: usize,
+    plane: &mut [u8; STRIDE],
     head: usize,
 ) -> &mut [[u8; 32]; VECTORS] {
-    let lanes = &mut planes[plane * STRIDE + head..][..32 * VECTORS];
-    lanes.as_chunks_mut().0.try_into().expect("so many vectors")
+    plane[head..][..32 * VECTORS].as_chunks_mut().0.try_into().expect("so many vectors")
 }
 
 #[inline]
@@ -556,8 +553,9 @@ fn transpose(planes: &mut Planes) {
     for (word, rows) in pool.rows.chunks_exact(STRIDE).enumerate() {
         for first in (0..lanes).step_by(32) {
             let rows: &[u64; 32] = rows[first..][..32].try_into().expect("32 lanes");
-            for (byte, lanes) in transposed_lanes(rows).into_iter().enumerate() {
-                let [target] = vectors_mut::<1>(&mut pool.planes, 8 * word + byte, first);
+            let planes = &mut pool.planes[8 * word..][..8];
+            for (plane, lanes) in planes.iter_mut().zip(transposed_lanes(rows)) {
+                let [target] = vectors_mut(plane, first);
                 store(target, lanes);
             }
         }
@@ -695,7 +693,7 @@ fn folded(answers: __m256i) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bit_columns(bytes: &[u8; 64], columns: &mut [u64]) {
-    let [near, far] = vectors::<2>(bytes, 0, 0);
+    let ([near, far], _) = bytes.as_chunks() else { unreachable!("two vectors") };
     let (near, far) = (load(near), load(far));
     for (bit, column) in columns.iter_mut().enumerate() {
         let up = _mm_cvtsi64_si128(7 - bit as i64);

@@ -73,8 +73,8 @@ struct Pool {
     rows: Vec<u64>,
     starts: Vec<u32>,
     /// For each lane the bits of its first panel that are not before its start.
-    first_bits: Vec<u8>,
-    planes: Vec<u8>,
+    first_bits: [u8; STRIDE],
+    planes: Vec<[u8; STRIDE]>,
     /// Lanes whose panel is the first of the pool, the second, and so on, and all before.
     tails: Vec<u16>,
     /// Which lanes have become rows.
@@ -113,27 +113,37 @@ impl Planes {
         self.cached.fill(u32::MAX);
     }
 
-    /// Adds an equation to the pool, which has fewer than [`MOST_LANES`]. Starts must not
-    /// fall.
+    /// Puts so many equations into the pool, at most [`MOST_LANES`], in the order of their
+    /// starts: start, cyclic coefficients and fingerprint of each.
     #[inline(always)]
-    pub(crate) fn push(&mut self, start: u32, cyclic: [u64; 2], fingerprint: u32) {
+    pub(crate) fn fill(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, [u64; 2], u32)>,
+    ) {
         let Pool { rows, starts, first_bits, .. } = &mut self.pool;
-        let lane = starts.len();
-        starts.push(start);
-        first_bits[lane] = 0xff << (start % 8);
-        let fingerprint = u64::from(fingerprint);
-        match self.coefficient_planes {
-            4 => rows[lane] = cyclic[0] | fingerprint << 32,
-            8 => (rows[lane], rows[STRIDE + lane]) = (cyclic[0], fingerprint),
-            _ => {
-                (rows[lane], rows[STRIDE + lane]) = (cyclic[0], cyclic[1]);
-                rows[2 * STRIDE + lane] = fingerprint;
+        starts.clear();
+        starts.resize(lanes, 0);
+        let (near, rest) = rows.split_at_mut(STRIDE);
+        let (far, last) = rest.split_at_mut(rest.len().min(STRIDE));
+        let places = starts.iter_mut().zip(first_bits).zip(near);
+        for (lane, (place, (start, cyclic, fingerprint))) in places.zip(equations).enumerate() {
+            let ((place, first_bits), near) = place;
+            *place = start;
+            *first_bits = 0xff << (start % 8);
+            let fingerprint = u64::from(fingerprint);
+            match self.coefficient_planes {
+                4 => *near = cyclic[0] | fingerprint << 32,
+                8 => (*near, far[lane]) = (cyclic[0], fingerprint),
+                _ => {
+                    (*near, far[lane]) = (cyclic[0], cyclic[1]);
+                    last[lane] = fingerprint;
+                }
             }
         }
     }
 
-    /// Makes rows of all equations of the pool, which is then empty. If they are not
-    /// independent of each other and of the rows that are there, nothing changes.
+    /// Makes rows of all equations of the pool. If they are not independent of each other and of the rows that are there, nothing changes.
     pub(crate) fn eliminate(&mut self) -> bool {
         if self.pool.starts.is_empty() {
             return true;
@@ -146,7 +156,6 @@ impl Planes {
         if !independent {
             self.undo();
         }
-        self.pool.starts.clear();
         independent
     }
 
@@ -181,8 +190,8 @@ impl Pool {
         Ok(Self {
             rows: try_filled(0, words * STRIDE)?,
             starts: Vec::with_capacity(MOST_LANES),
-            first_bits: try_filled(0, STRIDE)?,
-            planes: try_filled(0, words * 8 * STRIDE)?,
+            first_bits: [0; STRIDE],
+            planes: try_filled([0; STRIDE], words * 8)?,
             tails: Vec::new(),
             placed: [0; STRIDE / 64],
             filled: Vec::new(),
@@ -193,13 +202,18 @@ impl Pool {
     fn begin(&mut self) {
         self.filled.clear();
         self.placed.fill(0);
+        let panel = |start: &u32| *start as usize / 8;
+        let (first, last) = (panel(&self.starts[0]), panel(&self.starts[self.starts.len() - 1]));
         self.tails.clear();
-        let first = self.starts[0] / 8;
+        self.tails.resize(last - first + 1, 0);
         for (lane, start) in (1..).zip(&self.starts) {
-            let panel = (start / 8 - first) as usize;
-            let before = lane - 1;
-            self.tails.resize(panel + 1, before);
-            self.tails[panel] = lane;
+            self.tails[panel(start) - first] = lane;
+        }
+        // Where no lane starts.
+        let mut before = 0;
+        for tail in &mut self.tails {
+            before = before.max(*tail);
+            *tail = before;
         }
     }
 

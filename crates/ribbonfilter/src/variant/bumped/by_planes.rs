@@ -65,12 +65,14 @@ impl<B: Band> System for ByPlanes<B> {
 impl<B: Band> ByPlanes<B> {
     /// Makes rows of some keys, in the order of their starts, if they are independent.
     #[inline(always)]
-    fn eliminate(&mut self, keys: impl Iterator<Item = (u32, Seeded)>) -> bool {
-        for (start, hash) in keys {
-            let coefficients: B = self.starts.coefficients(hash);
-            let cyclic = coefficients.cyclic(start).to_words();
-            self.planes.push(start, cyclic, hash.fingerprint());
-        }
+    fn eliminate(&mut self, keys: impl ExactSizeIterator<Item = (u32, Seeded)>) -> bool {
+        let starts = self.starts;
+        let lanes = keys.len();
+        let equations = keys.map(|(start, hash)| {
+            let coefficients: B = starts.coefficients(hash);
+            (start, coefficients.cyclic(start).to_words(), hash.fingerprint())
+        });
+        self.planes.fill(lanes, equations);
         self.planes.eliminate()
     }
 

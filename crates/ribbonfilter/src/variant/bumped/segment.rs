@@ -48,6 +48,8 @@ pub(super) struct Workspace<S> {
     ordered: Ordered,
     window: Window,
     system: S,
+    /// The system is not empty.
+    used: bool,
 }
 
 impl<S: System> Workspace<S> {
@@ -62,6 +64,7 @@ impl<S: System> Workspace<S> {
             ordered: Ordered::default(),
             window: Window::default(),
             system: S::new(means, slots, layer.starts(), columns)?,
+            used: false,
         })
     }
 }
@@ -85,7 +88,9 @@ impl<S: System> Work for Fill<'_, '_, S> {
         try_reserve(&mut bumping.bumped, segment.keys.len() / 8)?;
         let Workspace { ordered, starts, segment_bits, .. } = workspace;
         scatter(ordered, segment.keys, *segment_bits, *starts)?;
-        workspace.system.clear();
+        if core::mem::replace(&mut workspace.used, true) {
+            workspace.system.clear();
+        }
         workspace.fill_windows(instructions, number, &mut bumping)?;
         // Buckets without a start bump nothing.
         bumping.codes.resize(workspace.bucket_count(), NOTHING);

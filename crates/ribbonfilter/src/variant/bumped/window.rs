@@ -47,6 +47,8 @@ pub(super) struct Window {
     before: Vec<u32>,
     starts: Vec<u32>,
     hashes: Vec<Seeded>,
+    /// The starts of the keys as they came.
+    unsorted: Vec<u16>,
 }
 
 impl Window {
@@ -65,23 +67,25 @@ impl Window {
         if self.hashes.len() < hashes.len() {
             self.starts = try_filled(0, hashes.len())?;
             self.hashes = try_filled(Seeded::default(), hashes.len())?;
+            self.unsorted = try_filled(0, hashes.len())?;
         }
+        let Self { before, starts: sorted_starts, hashes: sorted, unsorted, .. } = self;
         // Counted two places behind, so that after the keys are placed each place has moved
         // to where the next one began.
-        self.before.fill(0);
-        for &hash in hashes {
-            self.before[starts.start(hash) as usize - first_start + 2] += 1;
+        before.fill(0);
+        for (&hash, start) in hashes.iter().zip(&mut *unsorted) {
+            *start = (starts.start(hash) as usize - first_start) as u16;
+            before[usize::from(*start) + 2] += 1;
         }
         let mut sum = 0;
-        for count in &mut self.before {
+        for count in &mut *before {
             sum += *count;
             *count = sum;
         }
-        for &hash in hashes {
-            let start = starts.start(hash);
-            let place = &mut self.before[start as usize - first_start + 1];
-            self.starts[*place as usize] = start as u32;
-            self.hashes[*place as usize] = hash;
+        for (&hash, &start) in hashes.iter().zip(&*unsorted) {
+            let place = &mut before[usize::from(start) + 1];
+            sorted_starts[*place as usize] = first_start as u32 + u32::from(start);
+            sorted[*place as usize] = hash;
             *place += 1;
         }
         Ok(())
