@@ -397,6 +397,105 @@ fn hostile_headers_never_panic() {
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
 }
 
+/// The same for the directory of a Bumped filter: layers that fit together more or less, and
+/// codes and exceptions that are all noise.
+#[test]
+fn hostile_layers_never_panic() {
+    const LARGEST: u64 = 1 << 20;
+    let mut random = Random(6);
+    let noise = random.bytes(LARGEST as usize);
+    let (mut accepted, mut excepted) = (0, 0);
+    for _ in 0..20_000 {
+        let mut fixed = hostile(&mut random);
+        let count = 1 + random.below(7) as usize;
+        let size = |random: &mut Random| match random.below(8) {
+            0 => random.next() & 0xffff_ffff,
+            1 => random.below(3000),
+            _ => 512 * (1 + random.below(6)),
+        };
+        fixed[at::WHAT] = 3 << 2 | (1 + random.below(3) as u8) << 4 | (random.below(2) as u8) << 6;
+        fixed[at::SEGMENTS] = (count as u8) << 5 | random.below(3) as u8;
+        put(&mut fixed, at::SEGMENT_SLOTS, size(&mut random));
+        put(&mut fixed, at::BOUNDARY, random.below(30));
+        put(&mut fixed, at::COLUMNS, 1 + random.below(20));
+        put(&mut fixed, at::RATE, 0);
+        let fixed = sealed(fixed);
+        let mut directory = Vec::new();
+        for number in 1..=count {
+            let bits = if number == count { 0 } else { random.below(3) as u8 };
+            let bits = if random.below(40) == 0 { random.next() as u8 } else { bits };
+            directory.extend_from_slice(&(size(&mut random) as u32).to_le_bytes());
+            directory.push(bits);
+        }
+        let exceptions = match random.below(4) {
+            0 => 0,
+            1 => random.next() as u32,
+            _ => random.below(100) as u32,
+        };
+        directory.extend_from_slice(&exceptions.to_le_bytes());
+        let end = [&directory[..], &fixed].concat();
+        let expected = match Header::read(&end) {
+            Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
+            _ => continue,
+        };
+        let data = &noise[..expected as usize - end.len()];
+        let filter = Filter::open([data, &end].concat()).expect("the announced length");
+        accepted += 1;
+        excepted += u32::from(exceptions > 0);
+        let hashes: Vec<u64> = (0..50).map(|_| random.next()).chain([0, u64::MAX]).collect();
+        let hits: Vec<bool> = hashes.iter().map(|&hash| filter.contains_hash(hash)).collect();
+        assert_eq!(filter.contains_hash_batch(&hashes), hits);
+        assert!(filter.verify().is_err());
+    }
+    assert!(accepted > 1000 && excepted > 500, "{accepted}, {excepted} with exceptions");
+}
+
+/// Every layer must be what a builder writes.
+#[test]
+fn layers_that_cannot_be_are_refused() {
+    let mut builder = Filter::builder().variant(Variant::Bumped).width(Width::W32).columns(5.0);
+    builder.extend(0..20_000);
+    let filter = builder.finish().expect("a filter");
+    let shape = header_of(&filter).shape;
+    let count = shape.further.layers().len();
+    assert!(count >= 2, "{shape:?}");
+    let directory = filter.as_bytes().len() - FIXED - (5 * count + 4);
+    let with = |at: usize, value: u8| {
+        let mut bytes = filter.as_bytes().to_vec();
+        bytes[directory + at] = value;
+        match Header::read(&bytes) {
+            Err(OpenError::Inconsistent { field }) => field,
+            Err(OpenError::WrongLength { .. }) => "length",
+            other => panic!("{other:?}"),
+        }
+    };
+    let last = 5 * (count - 1);
+    assert_eq!(with(0, 1), "size of a layer");
+    assert_eq!(with(4, 32), "size of a layer");
+    assert_eq!(with(4, 255), "size of a layer");
+    assert_eq!(with(4, 1), "length");
+    assert_eq!(with(last + 4, 1), "last layer");
+    assert_eq!(with(last + 1, 0xee), "length");
+    assert_eq!(with(5 * count, 9), "length");
+    let mut bytes = filter.as_bytes().to_vec();
+    let end = directory + last;
+    bytes[end..end + 4].fill(0);
+    assert!(matches!(Header::read(&bytes), Err(OpenError::Inconsistent { field: "last layer" })));
+    // Any bit of codes, exceptions and directory is noticed at the latest by verifying.
+    let begin = shape.layout().size_in_bytes() as usize;
+    for bit in begin * 8..(filter.as_bytes().len() - FIXED) * 8 {
+        let mut bytes = filter.as_bytes().to_vec();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(verify(&bytes).is_err(), "bit {bit}");
+        if bit / 8 < directory {
+            let view = Filter::open(&bytes[..]).expect("only the data is altered");
+            (0..50).for_each(|key| {
+                view.contains(key);
+            });
+        }
+    }
+}
+
 #[test]
 fn noise_is_refused() {
     let mut random = Random(5);

@@ -45,7 +45,8 @@ struct Fit {
     /// A layer of at least `1 << bumping_log` keys is a bumping one: it loses fewer bits to
     /// its end and its codes than a Standard ribbon has empty slots.
     bumping_log: u32,
-    /// A segment has at least `1 << segment_log` keys and fewer than twice as many.
+    /// A segment of a large layer has at least `1 << segment_log` keys and fewer than twice
+    /// as many.
     segment_log: u32,
 }
 
@@ -62,8 +63,8 @@ const fn fit(width: Width) -> Fit {
             load: 0.89,
             end: 9.0,
             end_variance: 42.0,
-            hole: 1.5e-3,
-            hole_variance: 0.014,
+            hole: 1.57e-3,
+            hole_variance: 0.018,
             exceptions: 0.0,
             bumping_log: 10,
             segment_log: 17,
@@ -154,7 +155,7 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
     // For one key: how much of it reaches a layer, and the slots of all layers until then.
     let (mut share, mut until, mut before) = (1.0, 0.0, 0);
     while layers.len() < MAX_FURTHER && octave * share >= (1u64 << fit.bumping_log) as f64 {
-        let segment_bits = ((octave * share) as u64 >> fit.segment_log).max(1).ilog2();
+        let segment_bits = segment_bits((octave * share) as u64, &fit);
         until += fit.load * share;
         share *= fit.bumped();
         // Rounded together, because the next layer takes what rounding leaves here.
@@ -164,6 +165,19 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
         before = slots;
     }
     layers
+}
+
+/// Layers below `1 << SINGLE_LOG` keys have one segment.
+const SINGLE_LOG: u32 = 18;
+
+/// How many segments a layer of at least so many keys has, as a power of two. A small layer
+/// has smaller segments, for threads to share and lest one segment's rows take more memory
+/// than all the hashes; from there they grow to the size at which their ends hardly count.
+fn segment_bits(keys: u64, fit: &Fit) -> u32 {
+    match keys.max(1).ilog2() {
+        log if log < SINGLE_LOG => 0,
+        log => ((log - 15) / 2).max(log.saturating_sub(fit.segment_log)),
+    }
 }
 
 /// The most keys that reach the last layer, in the mean, for any keys of the octave.

@@ -193,15 +193,17 @@ impl Plan {
         let hashes = 8 * self.keys;
         let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
         let threads = self.threads.min(shape.segments());
+        // Bumped keys leave their segment, and are brought into the order of the next layer.
+        let bumped = 2 * 8 * shape.further.slots();
         // The copy is there with the pushed hashes first, then with the systems.
-        hashes + ordered.max(threads * self.workspace() + self.size_in_bytes())
+        hashes + ordered.max(threads * self.workspace() + self.size_in_bytes() + bumped)
     }
 
     /// The bytes that one thread needs for one segment.
     fn workspace(&self) -> u64 {
         let shape = &self.shape;
         let coefficients = u64::from(shape.width.bits() / 8);
-        let fingerprint = if shape.variant == Variant::Standard { 4 } else { 0 };
+        let fingerprint = if shape.variant == Variant::Homogeneous { 0 } else { 4 };
         let mean = self.keys as f64 / shape.segments() as f64;
         let fullest = mean + 6.0 * libm::sqrt(mean);
         // The segment's hashes in parts, each with room to spare.

@@ -152,8 +152,6 @@ fn solve_last<B: Band>(
     resources: Resources,
     solved: &mut Solved,
 ) -> Result<(), Failure> {
-    #[cfg(feature = "std")]
-    if std::env::var_os("BX").is_some() { std::eprintln!("LAST {} {} {}", keys.len(), layer.segment_slots, solved.codes.exceptions.len()); }
     let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
     let mut workspace = construct::Workspace::<B, u32>::new(layer, resources.kernel)?;
     let found = first_seed(limit, &mut workspace, keys)?;
@@ -163,3 +161,6 @@ fn solve_last<B: Band>(
     solved.redundant += redundant;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
