@@ -77,6 +77,19 @@ fn one_key_a_million_times_among_others() {
 }
 
 #[test]
+fn every_fifth_key_twice() {
+    for keys in [500, 5_000, scale(20_000, 200_000, 1_000_000)] {
+        for (variant, width) in kinds(keys) {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let once = build(builder(variant, width, 7.3), hashes());
+            let again = hashes().step_by(5);
+            let more = build(builder(variant, width, 7.3), hashes().chain(again));
+            assert_eq!(once.as_bytes(), more.as_bytes(), "{once:?}");
+        }
+    }
+}
+
+#[test]
 fn a_few_duplicates_are_kept_and_counted() {
     let keys = 100_000;
     let hashes = (0..keys).chain(0..10).map(|index| Keys::Random.hash(index));
@@ -87,15 +100,17 @@ fn a_few_duplicates_are_kept_and_counted() {
 #[test]
 fn columns_are_a_prefix() {
     for keys in [40, 500, scale(5_000, 100_000, 1_000_000)] {
-        for width in [Width::W32, Width::W64, Width::W128] {
-            let filters: Vec<Filter> = (1..=16)
-                .map(|columns| {
-                    let hashes = (0..keys).map(|index| Keys::Random.hash(index));
-                    build(builder(Variant::Standard, width, columns.into()), hashes)
-                })
-                .collect();
-            for pair in filters.windows(2) {
-                assert_prefix(&pair[0], &pair[1]);
+        for variant in [Variant::Standard, Variant::Bumped] {
+            for width in [Width::W32, Width::W64, Width::W128] {
+                let filters: Vec<Filter> = (1..=16)
+                    .map(|columns| {
+                        let hashes = (0..keys).map(|index| Keys::Random.hash(index));
+                        build(builder(variant, width, columns.into()), hashes)
+                    })
+                    .collect();
+                for pair in filters.windows(2) {
+                    assert_prefix(&pair[0], &pair[1]);
+                }
             }
         }
     }

@@ -22,11 +22,11 @@ struct Golden {
     width: Width,
 }
 
-use Variant::{Homogeneous, Standard};
+use Variant::{Bumped, Homogeneous, Standard};
 use Width::{W16, W32, W64, W128};
 
 #[rustfmt::skip]
-const GOLDEN: [Golden; 14] = [
+const GOLDEN: [Golden; 18] = [
     Golden { name: "v1-empty", builder: || Filter::builder(), keys: 0, variant: Standard, width: W128 },
     Golden { name: "v1-one-key", builder: || Filter::builder(), keys: 1, variant: Standard, width: W128 },
     Golden { name: "v1-standard-16", builder: || builder(Standard, W16, 6.5), keys: 900, variant: Standard, width: W16 },
@@ -41,6 +41,10 @@ const GOLDEN: [Golden; 14] = [
     Golden { name: "v1-homogeneous-64", builder: || builder(Homogeneous, W64, 7.7), keys: 1000, variant: Homogeneous, width: W64 },
     Golden { name: "v1-homogeneous-128", builder: || builder(Homogeneous, W128, 12.0), keys: 1000, variant: Homogeneous, width: W128 },
     Golden { name: "v1-homogeneous-64-segments", builder: || builder(Homogeneous, W64, 1.5), keys: 530_000, variant: Homogeneous, width: W64 },
+    Golden { name: "v1-bumped-32", builder: || builder(Bumped, W32, 3.3), keys: 10_000, variant: Bumped, width: W32 },
+    Golden { name: "v1-bumped-64", builder: || builder(Bumped, W64, 9.0).key_seed(7), keys: 5000, variant: Bumped, width: W64 },
+    Golden { name: "v1-bumped-128", builder: || builder(Bumped, W128, 2.5), keys: 30_000, variant: Bumped, width: W128 },
+    Golden { name: "v1-bumped-64-segments", builder: || builder(Bumped, W64, 0.75), keys: 300_000, variant: Bumped, width: W64 },
 ];
 
 fn key(index: u64) -> String {
