@@ -29,8 +29,8 @@ use crate::width::Band;
 /// Bits that a filter's fingerprint has: the most columns a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
 
-/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19, and
-/// 29, since those of 23 are even.
+/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19, 29 and
+/// 23.
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
 const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;
 const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
@@ -38,6 +38,7 @@ const SEEDED: u64 = 0x510e_527f_ade6_82d1;
 const COEFFICIENTS: [u64; 2] = [0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b];
 const FINGERPRINT: u64 = 0x5be0_cd19_137e_2179;
 const SECONDARY: u64 = 0x629a_292a_367c_d507;
+const NEXT_LAYER: u64 = 0xcbbb_9d5d_c105_9ed9;
 
 /// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
 #[inline(always)]
@@ -99,7 +100,7 @@ pub(crate) const fn seeded(below: u64, seed: Seed) -> Seeded {
 }
 
 /// A key's hash below its segment and under one seed: all that its equation is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seeded(u64);
 
 impl Seeded {
@@ -122,6 +123,13 @@ impl Seeded {
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
         (self.0.wrapping_mul(FINGERPRINT) >> 32) as u32
+    }
+
+    /// The mixed hash that a key bumped from this segment has in the next layer of a Bumped
+    /// ribbon. Nothing of its equation here is seen in its equation there.
+    #[inline(always)]
+    pub(crate) fn next_layer(self, segment: u64) -> u64 {
+        fold(self.0 ^ segment.wrapping_mul(SEED_STEP), NEXT_LAYER)
     }
 }
 

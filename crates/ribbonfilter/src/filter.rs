@@ -4,7 +4,7 @@ use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OpenError};
 use crate::format::{self, Header};
-use crate::query::Probe;
+use crate::query::AnyProbe;
 use crate::{FilterBuilder, Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ use core::fmt;
 pub struct Filter<D = OwnedBytes> {
     data: D,
     pub(crate) header: Header,
-    probe: Probe,
+    probe: AnyProbe,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -127,7 +127,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
         let (len, header) = (bytes.len(), Header::read(bytes)?);
-        let probe = Probe::new(&header, len, Kernel::best());
+        let probe = AnyProbe::new(&header, len, Kernel::best());
         Ok(Self { data, header, probe, len })
     }
 
@@ -241,7 +241,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = Probe::new(&self.header, self.len, kernel);
+        self.probe = AnyProbe::new(&self.header, self.len, kernel);
         self
     }
 

@@ -15,6 +15,10 @@ use crate::variant::Solved;
 use crate::{Variant, Width};
 use xxhash_rust::xxh3::xxh3_64;
 
+mod layers;
+
+pub(crate) use layers::{EXCEPTION, layer_bytes, little_endian};
+
 /// Bytes of the fixed part.
 pub(crate) const FIXED: usize = 40;
 const _: () = assert!(READ_AHEAD <= FIXED);
@@ -130,11 +134,11 @@ impl Header {
     /// Reads the fixed part of a filter at the end of `bytes`. O(1).
     #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
-        let Some((_, fixed)) = bytes.split_last_chunk::<FIXED>() else {
+        let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        let header = Self::decode(fixed)?;
+        let header = Self::decode(data, fixed)?;
         let expected = header.shape.data_bytes().saturating_add(FIXED as u64);
         if bytes.len() as u64 != expected {
             return Err(OpenError::WrongLength { len: bytes.len() as u64, expected });
@@ -142,7 +146,8 @@ impl Header {
         Ok(header)
     }
 
-    fn decode(fixed: &[u8; FIXED]) -> Result<Self, OpenError> {
+    /// Decodes the fixed part and, of the data before it, the directory of layers.
+    fn decode(data: &[u8], fixed: &[u8; FIXED]) -> Result<Self, OpenError> {
         let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let kind = Kind::ALL[usize::from(kind)];
         if kind != Kind::Filter {
@@ -158,7 +163,7 @@ impl Header {
                 0 => Variant::Standard,
                 1 => Variant::Homogeneous,
                 2 => Variant::Balanced,
-                _ => return Err(OpenError::Inconsistent { field: "variant" }),
+                _ => Variant::Bumped,
             },
             width: Width::ALL[usize::from(width)],
             smash: match smash {
@@ -168,6 +173,7 @@ impl Header {
             },
             segment_bits: u32::from(fixed[at::SEGMENTS] & 31),
             segment_slots: get(fixed, at::SEGMENT_SLOTS),
+            further: layers::read_directory(data, usize::from(fixed[at::SEGMENTS] >> 5))?,
             columns: (columns & 0x7f) as u32,
             boundary: get(fixed, at::BOUNDARY),
             balance: Balance::default(),
@@ -184,12 +190,12 @@ impl Header {
             header.shape.balance = decode_balance(fixed, &shape)?;
             header.rate = 0;
         }
-        header.check(features, fixed[at::SEGMENTS] >> 5)?;
+        header.check(features)?;
         Ok(header)
     }
 
     /// Refuses what no builder writes, so that no query can leave the buffer.
-    fn check(&self, features: u8, further_layers: u8) -> Result<(), OpenError> {
+    fn check(&self, features: u8) -> Result<(), OpenError> {
         let shape = &self.shape;
         let wrong = |field| Err(OpenError::Inconsistent { field });
         if (self.keys == 0) != (shape.segment_slots == 0) {
@@ -203,15 +209,13 @@ impl Header {
         {
             return wrong("number of columns");
         }
+        layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
         if shape.boundary > 0 && shape.boundary >= blocks {
             return wrong("column boundary");
         }
         if shape.segment_seeds() != (features & SEGMENT_SEEDS != 0) {
             return wrong("segment seeds");
-        }
-        if further_layers != 0 {
-            return wrong("number of layers");
         }
         if self.rate != 0 && !(0.0..=1.0).contains(&decode_rate(self.rate)) {
             return wrong("rate");
@@ -240,7 +244,7 @@ impl Header {
             | (shape.variant as u8) << 2
             | (shape.width as u8) << 4
             | u8::from(shape.smash) << 6;
-        fixed[at::SEGMENTS] = shape.segment_bits as u8;
+        fixed[at::SEGMENTS] = shape.segment_bits as u8 | (shape.further.layers().len() as u8) << 5;
         fixed[at::SEED] = self.seed;
         fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
         fixed[at::MAGIC].copy_from_slice(&MAGIC);
@@ -277,8 +281,13 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
 
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
 pub(crate) fn finish(bytes: &mut [u8], header: &Header, solved: &Solved) {
-    let metadata = if header.shape.segment_seeds() { &solved.seeds } else { &solved.metadata };
-    metadata_mut(bytes, header).copy_from_slice(metadata);
+    if header.shape.variant == Variant::Bumped {
+        layers::write(bytes, &header.shape, &solved.codes);
+    } else {
+        let seeds = header.shape.segment_seeds();
+        let metadata = if seeds { &solved.seeds } else { &solved.metadata };
+        metadata_mut(bytes, header).copy_from_slice(metadata);
+    }
     seal(bytes, header);
 }
 

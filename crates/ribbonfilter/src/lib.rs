@@ -103,6 +103,7 @@ mod error;
 mod filter;
 mod format;
 pub mod key;
+mod layers;
 mod layout;
 mod memory;
 mod plan;

@@ -2,6 +2,8 @@
 //! and a query needs.
 
 use crate::equation::{Balance, Shards, Starts};
+use crate::format;
+use crate::layers::{Buckets, Further, Layer};
 use crate::layout::Layout;
 use crate::rate::Rate;
 use crate::{Variant, Width};
@@ -17,6 +19,8 @@ pub(crate) struct Shape {
     /// Slots of each segment; a multiple of 64 unless there is only one, so that no two
     /// segments share a block.
     pub(crate) segment_slots: u64,
+    /// The layers behind those segments, which are then the first of several.
+    pub(crate) further: Further,
     /// Columns of the blocks behind the boundary.
     pub(crate) columns: u32,
     /// Blocks at the front that have a column fewer.
@@ -33,7 +37,35 @@ impl Shape {
 
     #[inline]
     pub(crate) fn slots(&self) -> u64 {
-        self.segment_slots << self.segment_bits
+        (self.segment_slots << self.segment_bits) + self.further.slots()
+    }
+
+    /// All layers, at least one; the last is a Standard ribbon of one segment.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
+        let first = Layer { segment_bits: self.segment_bits, segment_slots: self.segment_slots };
+        core::iter::once(first).chain(self.further.layers().iter().copied())
+    }
+
+    /// A layer that begins at a slot, as a system that stands alone.
+    pub(crate) fn of_layer(&self, first_slot: u64, layer: Layer) -> Self {
+        let layout = self.layout().part(first_slot, layer.slots());
+        Self {
+            segment_bits: layer.segment_bits,
+            segment_slots: layer.segment_slots,
+            further: Further::default(),
+            columns: layout.columns(),
+            boundary: layout.boundary_slot() / u64::from(self.width.block_slots()),
+            ..*self
+        }
+    }
+
+    /// The buckets of all bumping layers: all but the last.
+    #[inline]
+    pub(crate) fn buckets(&self) -> u64 {
+        match self.further.layers().last() {
+            Some(last) => (self.slots() - last.slots()) >> Buckets::of(self.width).log,
+            None => 0,
+        }
     }
 
     #[inline]
@@ -66,7 +98,7 @@ impl Shape {
         match self.shards() {
             Some(shards) => shards.count(),
             None if self.segment_seeds() => self.segments(),
-            None => 0,
+            None => format::layer_bytes(self),
         }
     }
 
@@ -88,6 +120,12 @@ impl Shape {
     pub(crate) fn nominal_rate(&self) -> Rate {
         if self.slots() == 0 {
             return Rate::default();
+        }
+        if !self.further.layers().is_empty() {
+            // A query ends in a layer, and there in a stretch, as often as a key does, and
+            // every key takes a slot.
+            let (slots, before) = (u128::from(self.slots()), self.layout().boundary_slot());
+            return Rate::new(slots + u128::from(before), slots << self.columns);
         }
         let starts = self.starts();
         let total = u128::from(starts.total_weight()) << self.segment_bits;

@@ -6,6 +6,7 @@ use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
 use crate::construct::{Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
+use crate::layers::Further;
 use crate::layout::READ_AHEAD;
 use crate::plan::{Settings, Target};
 use crate::progress::Reporter;
@@ -77,6 +78,7 @@ pub fn homogeneous_instance(
         smash,
         segment_bits: 0,
         segment_slots: slots,
+        further: Further::default(),
         columns,
         boundary: 0,
         balance: Balance::default(),

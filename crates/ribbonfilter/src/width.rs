@@ -80,7 +80,6 @@ pub(crate) trait Band:
     /// The first `w` of 128 bits.
     fn from_words(low: u64, high: u64) -> Self;
     /// Its bits in two words, the later ones zero where there are fewer.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for AVX-512"))]
     fn to_words(self) -> [u64; 2];
     /// The first `count` bits set, all of them if `count >= w`.
     fn first_bits(count: u64) -> Self;
@@ -91,6 +90,9 @@ pub(crate) trait Band:
     fn advance(self, count: u32) -> Self;
     /// Puts `bit` before all others: the view from the slot before.
     fn prepend(self, bit: bool) -> Self;
+    /// The coefficients of an equation that starts at a slot, each at the bit of its slot's
+    /// number modulo `w`.
+    fn cyclic(self, start: u32) -> Self;
     /// Whether an odd number of bits is set.
     fn parity(self) -> bool;
     /// The first block's worth of bits.
@@ -136,6 +138,11 @@ macro_rules! bands {
             #[inline(always)]
             fn prepend(self, bit: bool) -> Self {
                 self << 1 | Self::from(bit)
+            }
+
+            #[inline(always)]
+            fn cyclic(self, start: u32) -> Self {
+                self.rotate_left(start % Self::BITS)
             }
 
             #[inline(always)]

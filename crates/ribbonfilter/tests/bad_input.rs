@@ -78,6 +78,9 @@ fn a_width_that_makes_no_sense_names_one_that_does() {
         let BuildError::Unsuitable { instead, .. } = error else { panic!("{error}") };
         assert!(target().width(instead).plan_for(1_000_000).is_ok());
     }
+    let bumped = Filter::builder().variant(Variant::Bumped);
+    let error = bumped.width(Width::W16).plan_for(10).expect_err("too narrow");
+    assert!(matches!(error, BuildError::Unsuitable { instead: Width::W128, .. }), "{error}");
 }
 
 #[test]
@@ -153,6 +156,8 @@ fn victims() -> Vec<Filter> {
     victims.push(build(Filter::builder(), hashes(1)));
     victims.push(build(builder(Variant::Standard, Width::W32, 1.0), hashes(8200)));
     victims.push(build(builder(Variant::Balanced, Width::W32, 1.5), hashes(4100)));
+    victims.push(build(builder(Variant::Bumped, Width::W32, 1.0), hashes(1100)));
+    victims.push(build(builder(Variant::Bumped, Width::W64, 1.0), hashes(4100)));
     victims
 }
 

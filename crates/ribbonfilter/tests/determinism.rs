@@ -90,6 +90,19 @@ fn one_key_a_million_times_among_others() {
 }
 
 #[test]
+fn every_fifth_key_twice() {
+    for keys in [500, 5_000, scale(20_000, 200_000, 1_000_000)] {
+        for (variant, width) in kinds(keys) {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let once = build(builder(variant, width, 7.3), hashes());
+            let again = hashes().step_by(5);
+            let more = build(builder(variant, width, 7.3), hashes().chain(again));
+            assert_eq!(once.as_bytes(), more.as_bytes(), "{once:?}");
+        }
+    }
+}
+
+#[test]
 fn a_few_duplicates_are_kept_and_counted() {
     let keys = 100_000;
     let hashes = (0..keys).chain(0..10).map(|index| Keys::Random.hash(index));
@@ -112,7 +125,7 @@ fn every_duplicate_is_counted_once() {
 
 #[test]
 fn columns_are_a_prefix() {
-    let kinds = [Variant::Standard, Variant::Balanced]
+    let kinds = [Variant::Standard, Variant::Balanced, Variant::Bumped]
         .into_iter()
         .flat_map(|variant| [Width::W32, Width::W64, Width::W128].map(|width| (variant, width)));
     for keys in [40, 500, scale(5_000, 100_000, 1_000_000)] {

@@ -22,11 +22,11 @@ struct Golden {
     width: Width,
 }
 
-use Variant::{Balanced, Homogeneous, Standard};
+use Variant::{Balanced, Bumped, Homogeneous, Standard};
 use Width::{W16, W32, W64, W128};
 
 #[rustfmt::skip]
-const GOLDEN: [Golden; 18] = [
+const GOLDEN: [Golden; 22] = [
     Golden { name: "v1-empty", builder: || Filter::builder(), keys: 0, variant: Standard, width: W128 },
     Golden { name: "v1-one-key", builder: || Filter::builder(), keys: 1, variant: Standard, width: W128 },
     Golden { name: "v1-standard-16", builder: || builder(Standard, W16, 6.5), keys: 900, variant: Standard, width: W16 },
@@ -45,6 +45,10 @@ const GOLDEN: [Golden; 18] = [
     Golden { name: "v1-balanced-64-segments", builder: || builder(Balanced, W64, 1.25), keys: 140_000, variant: Balanced, width: W64 },
     Golden { name: "v1-balanced-128", builder: || builder(Balanced, W128, 2.0), keys: 33_000, variant: Balanced, width: W128 },
     Golden { name: "v1-homogeneous-64-segments", builder: || builder(Homogeneous, W64, 1.5), keys: 530_000, variant: Homogeneous, width: W64 },
+    Golden { name: "v1-bumped-32", builder: || builder(Bumped, W32, 3.3), keys: 10_000, variant: Bumped, width: W32 },
+    Golden { name: "v1-bumped-64", builder: || builder(Bumped, W64, 9.0).key_seed(7), keys: 5000, variant: Bumped, width: W64 },
+    Golden { name: "v1-bumped-128", builder: || builder(Bumped, W128, 2.5), keys: 30_000, variant: Bumped, width: W128 },
+    Golden { name: "v1-bumped-64-segments", builder: || builder(Bumped, W64, 0.75), keys: 300_000, variant: Bumped, width: W64 },
 ];
 
 fn key(index: u64) -> String {

@@ -27,13 +27,15 @@ fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-const CASES: [(Variant, Width, usize); 6] = [
+const CASES: [(Variant, Width, usize); 8] = [
     (Variant::Homogeneous, Width::W64, 1),
     (Variant::Homogeneous, Width::W64, 2),
     (Variant::Standard, Width::W128, 1),
     (Variant::Standard, Width::W64, 2),
     (Variant::Balanced, Width::W64, 1),
     (Variant::Balanced, Width::W128, 2),
+    (Variant::Bumped, Width::W128, 1),
+    (Variant::Bumped, Width::W64, 2),
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ribbonfilter::Filter;
+use ribbonfilter::{Filter, Variant, Width};
 use support::{Keys, assert_all_found, build, builder, kinds, scale};
 
 /// All columns that the long run tries, whole and fractional.
@@ -18,6 +18,19 @@ fn every_size_up_to_some_blocks() {
             let columns = [8.0, 3.3, 1.0, 5.9][keys as usize % 4];
             let hashes = || (0..keys).map(|index| Keys::Random.hash(index + (keys << 20)));
             let filter = build(builder(variant, width, columns), hashes());
+            assert_eq!(filter.len(), keys);
+            assert_all_found(&filter, hashes());
+        }
+    }
+}
+
+#[test]
+fn every_size_of_a_bumped_filter() {
+    // Up to where all widths have bumping layers.
+    for keys in (0..20_000).step_by(scale(499, 37, 1)).chain(0..scale(100, 1_500, 5_000)) {
+        for width in [Width::W32, Width::W64, Width::W128] {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index + (keys << 20)));
+            let filter = build(builder(Variant::Bumped, width, 4.0), hashes());
             assert_eq!(filter.len(), keys);
             assert_all_found(&filter, hashes());
         }
@@ -61,6 +74,8 @@ fn many_keys() {
         let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
         let filter = build(builder(variant, width, 7.7), hashes());
         assert_all_found(&filter, hashes());
+        let asked: Vec<u64> = hashes().collect();
+        assert!(filter.contains_hash_batch(&asked).iter().all(|&hit| hit), "{filter:?}");
     }
 }
 

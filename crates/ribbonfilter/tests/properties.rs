@@ -13,6 +13,7 @@ fn settings() -> impl Strategy<Value = FilterBuilder<'static>> {
         Just(Some(Variant::Standard)),
         Just(Some(Variant::Homogeneous)),
         Just(Some(Variant::Balanced)),
+        Just(Some(Variant::Bumped))
     ];
     let width = prop_oneof![
         Just(None),

@@ -41,6 +41,8 @@ fn fractional_columns_are_worth_their_bits() {
         (Variant::Homogeneous, Width::W128),
         (Variant::Balanced, Width::W64),
         (Variant::Balanced, Width::W128),
+        (Variant::Bumped, Width::W64),
+        (Variant::Bumped, Width::W128),
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
@@ -118,6 +120,33 @@ fn standard_overhead_does_not_grow_with_the_keys() {
         let keys = scale(200_000, 2_000_000, 10_000_000);
         let filter = random_keys(builder(Variant::Standard, width, 7.0), keys);
         assert!(overhead(&filter, filter.expected_rate()) < most, "{filter:?}");
+    }
+}
+
+/// All stored bits over those of the fingerprints, in percent above: finer than a measured
+/// rate could tell. The rate is 2^-r, as [`the_measured_rate_is_the_expected_one`] shows.
+#[test]
+fn bumped_overheads() {
+    let bounds = [
+        (Width::W128, 100_000, 0.20),
+        (Width::W128, 1_000_000, 0.09),
+        (Width::W128, 10_000_000, 0.07),
+        (Width::W64, 10_000, 1.2),
+        (Width::W64, 1_000_000, 0.24),
+        (Width::W64, 10_000_000, 0.22),
+        (Width::W32, 1_000_000, 1.0),
+    ];
+    let largest = scale(100_000, 1_000_000, 10_000_000);
+    for (width, keys, most) in bounds {
+        let target = || builder(Variant::Bumped, width, 8.0);
+        let plan = target().plan_for(keys).expect("a plan");
+        let overhead = |bits_per_key: f64| 100.0 * (bits_per_key / 8.0 - 1.0);
+        assert!(overhead(plan.bits_per_key()) <= most, "{plan:?}");
+        assert_eq!(plan.expected_rate(), 1.0 / 256.0);
+        if keys <= largest {
+            let filter = random_keys(target(), keys);
+            assert!(overhead(filter.bits_per_key()) <= most, "{filter:?}");
+        }
     }
 }
 

@@ -10,6 +10,13 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Avx2(());
 
+impl From<super::avx512::Avx512> for Avx2 {
+    /// What proves AVX-512 proves this, too.
+    fn from(_: super::avx512::Avx512) -> Self {
+        Self(())
+    }
+}
+
 impl Avx2 {
     #[inline]
     pub(super) fn detect() -> Option<Self> {

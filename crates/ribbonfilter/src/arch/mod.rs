@@ -51,7 +51,10 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
+mod planes;
 mod portable;
+
+pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
 
 use crate::Width;
 use crate::back_substitution::{self, Columns, Rows};
@@ -288,6 +291,17 @@ impl Kernel {
             Choice::Avx512(_) => "avx512",
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Choice::Neon(_) => "neon",
+        }
+    }
+
+    /// The way to eliminate by planes, if this kernel has one.
+    pub(crate) fn eliminator(self) -> Option<Eliminator> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(token) => Some(Eliminator(token)),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => Some(Eliminator(token.into())),
+            _ => None,
         }
     }
 

@@ -82,20 +82,32 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
         progress: &mut Reporter<'_>,
         job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
-        let total = self.segments;
-        let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
-        let (first, others) = self.workspaces.split_first_mut().expect("at least one");
-        if !others.is_empty() {
-            #[cfg(feature = "parallel")]
-            return together(first, others, segments, total, progress, job);
-        }
-        let mut results = Vec::new();
-        for (number, segment) in segments {
-            progress.report(Phase::Solving, number as u64, total)?;
-            results.push(job(first, segment)?);
-        }
-        Ok(results)
+        each(&mut self.workspaces, before, segments, self.segments, progress, job)
     }
+}
+
+/// Does a job for each of `total` segments, of which some were done `before`, on a thread for
+/// every workspace, and gives the results in their order. The first failure ends it.
+pub(crate) fn each<'a, W: Send, T: Send>(
+    workspaces: &mut [W],
+    before: usize,
+    segments: impl Iterator<Item = Segment<'a>> + Send,
+    total: u64,
+    progress: &mut Reporter<'_>,
+    job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
+    let (first, others) = workspaces.split_first_mut().expect("at least one");
+    if !others.is_empty() {
+        #[cfg(feature = "parallel")]
+        return together(first, others, segments, total, progress, job);
+    }
+    let mut results = Vec::new();
+    for (number, segment) in segments {
+        progress.report(Phase::Solving, number as u64, total)?;
+        results.push(job(first, segment)?);
+    }
+    Ok(results)
 }
 
 /// Shares the segments among several threads, the calling one included.

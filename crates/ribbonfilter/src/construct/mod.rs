@@ -13,12 +13,12 @@ mod screen;
 mod shelves;
 mod workspace;
 
-pub(crate) use crew::{Crew, Segment, segments};
+pub(crate) use crew::{Crew, Segment, each, segments};
+pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;
 pub(crate) use shelves::Shelves;
 pub(crate) use workspace::{Fingerprint, Workspace};
 
-use ordered::Ordered;
 use screen::Screen;
 
 use crate::arch::Kernel;

@@ -40,17 +40,30 @@ impl Ordered {
         let parts_log = (keys.len() >> PART_LOG).max(1).ilog2().min(MAX_PARTS_LOG);
         let hash = |key| seeded(below_segment(key, segment_bits), seed);
         let room = room(keys.len(), parts_log);
+        self.fill_parts(keys, 1 << parts_log, room, hash, |hash| hash.part(parts_log))
+    }
+
+    /// The same with any parts: so many, with room for so many hashes in each.
+    #[inline(always)]
+    pub(crate) fn fill_parts(
+        &mut self,
+        keys: &[u64],
+        parts: usize,
+        room: usize,
+        hash: impl Fn(u64) -> Seeded,
+        part: impl Fn(Seeded) -> usize,
+    ) -> Result<(), OutOfMemory> {
         self.borders.clear();
-        self.borders.extend((0..=1 << parts_log).map(|part| part * room));
-        if !self.scatter(keys, parts_log, hash)? {
+        self.borders.extend((0..=parts).map(|part| part * room));
+        if !self.scatter(keys, &hash, &part)? {
             self.borders.fill(0);
             for &key in keys {
-                self.borders[hash(key).part(parts_log) + 1] += 1;
+                self.borders[part(hash(key)) + 1] += 1;
             }
             for part in 1..self.borders.len() {
                 self.borders[part] += self.borders[part - 1];
             }
-            self.scatter(keys, parts_log, hash)?;
+            self.scatter(keys, &hash, &part)?;
         }
         Ok(())
     }
@@ -60,10 +73,10 @@ impl Ordered {
     fn scatter(
         &mut self,
         keys: &[u64],
-        parts_log: u32,
         hash: impl Fn(u64) -> Seeded,
+        part: impl Fn(Seeded) -> usize,
     ) -> Result<bool, OutOfMemory> {
-        let parts = 1 << parts_log;
+        let parts = self.borders.len() - 1;
         let needed = self.borders[parts];
         if self.hashes.len() < needed {
             // What is there goes first: there is no room for both.
@@ -74,7 +87,7 @@ impl Ordered {
         self.ends.extend_from_slice(&self.borders[..parts]);
         for &key in keys {
             let hash = hash(key);
-            let end = &mut self.ends[hash.part(parts_log)];
+            let end = &mut self.ends[part(hash)];
             // A part that overflows spoils others, but is noticed below.
             if let Some(place) = self.hashes.get_mut(*end) {
                 *place = hash;

@@ -1,6 +1,7 @@
 //! What is written is read back, and nothing else is taken for it.
 
 use super::*;
+use crate::layers::Further;
 use crate::plan::{Settings, Target};
 use crate::testing::Random;
 use crate::{Filter, OwnedBytes};
@@ -66,7 +67,8 @@ fn plan(settings: Settings, keys: u64) -> Plan {
 fn headers() -> Vec<Header> {
     let mut random = Random(3);
     let mut headers = Vec::new();
-    for variant in [Variant::Standard, Variant::Homogeneous, Variant::Balanced] {
+    let variants = [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
+    for variant in variants {
         for width in Width::ALL {
             for keys in [0, 1, 2, 100, 1000, 5000, 100_000, 1 << 24, 1 << 40] {
                 for columns in [1.0, 3.4, 7.7, 8.0] {
@@ -93,6 +95,21 @@ fn headers() -> Vec<Header> {
     headers
 }
 
+/// The directory of a header's layers, as it lies before the fixed part.
+fn directory(header: &Header) -> Vec<u8> {
+    let shape = &header.shape;
+    let count = shape.further.layers().len();
+    let mut bytes = Vec::new();
+    for layer in shape.further.layers() {
+        bytes.extend_from_slice(&(layer.segment_slots as u32).to_le_bytes());
+        bytes.push(layer.segment_bits as u8);
+    }
+    if count > 0 {
+        bytes.extend_from_slice(&shape.further.exceptions.to_le_bytes());
+    }
+    bytes
+}
+
 /// A fixed part with its header checksum made right.
 fn sealed(mut fixed: [u8; FIXED]) -> [u8; FIXED] {
     let check = header_check(&fixed);
@@ -105,7 +122,7 @@ fn headers_are_read_as_they_were_written() {
     let headers = headers();
     assert!(headers.len() > 200);
     for header in headers {
-        let decoded = Header::decode(&header.encode()).expect("a header");
+        let decoded = Header::decode(&directory(&header), &header.encode()).expect("a header");
         assert_eq!(decoded, header);
     }
 }
@@ -118,6 +135,7 @@ fn fields_keep_their_largest_values() {
         smash: true,
         segment_bits: MAX_SEGMENT_BITS,
         segment_slots: u64::from(u32::MAX) - 63,
+        further: Further::default(),
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
         balance: Balance::default(),
@@ -130,13 +148,13 @@ fn fields_keep_their_largest_values() {
         first_column: 0,
         rate: encode_rate(1.0),
     };
-    assert_eq!(Header::decode(&header.encode()).expect("a header"), header);
+    assert_eq!(Header::decode(&directory(&header), &header.encode()).expect("a header"), header);
     let narrow = Header {
         shape: Shape { columns: 1, ..shape },
         first_column: FINGERPRINT_BITS - 1,
         ..header
     };
-    assert_eq!(Header::decode(&narrow.encode()).expect("a header"), narrow);
+    assert_eq!(Header::decode(&[], &narrow.encode()).expect("a header"), narrow);
 }
 
 #[test]
@@ -289,7 +307,7 @@ fn what_is_not_ours_is_refused_by_name() {
     for kind in [Kind::Function, Kind::Part, Kind::Container] {
         let mut fixed = original;
         fixed[at::WHAT] |= kind as u8;
-        match Header::decode(&fixed) {
+        match Header::decode(&[0; 100], &fixed) {
             Err(OpenError::WrongKind { expected, found }) => {
                 assert_eq!((expected, found), ("filter", kind.name()));
             }
@@ -305,13 +323,12 @@ fn what_no_builder_writes_is_refused_by_its_field() {
     let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
-        match Header::decode(&fixed) {
+        match Header::decode(&[0; 100], &fixed) {
             Err(OpenError::Inconsistent { field }) => field,
             other => panic!("{other:?}"),
         }
     };
-    let changes: [([u8; FIXED], Change, &str); 20] = [
-        (small, |fixed| fixed[at::WHAT] |= 3 << 2, "variant"),
+    let changes: [([u8; FIXED], Change, &str); 19] = [
         (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
         (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
         (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
@@ -393,6 +410,105 @@ fn hostile_headers_never_panic() {
     }
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
     assert!(balanced > 100, "{balanced} with shards: the test shows too little");
+}
+
+/// The same for the directory of a Bumped filter: layers that fit together more or less, and
+/// codes and exceptions that are all noise.
+#[test]
+fn hostile_layers_never_panic() {
+    const LARGEST: u64 = 1 << 20;
+    let mut random = Random(6);
+    let noise = random.bytes(LARGEST as usize);
+    let (mut accepted, mut excepted) = (0, 0);
+    for _ in 0..20_000 {
+        let mut fixed = hostile(&mut random);
+        let count = 1 + random.below(7) as usize;
+        let size = |random: &mut Random| match random.below(8) {
+            0 => random.next() & 0xffff_ffff,
+            1 => random.below(3000),
+            _ => 512 * (1 + random.below(6)),
+        };
+        fixed[at::WHAT] = 3 << 2 | (1 + random.below(3) as u8) << 4 | (random.below(2) as u8) << 6;
+        fixed[at::SEGMENTS] = (count as u8) << 5 | random.below(3) as u8;
+        put(&mut fixed, at::SEGMENT_SLOTS, size(&mut random));
+        put(&mut fixed, at::BOUNDARY, random.below(30));
+        put(&mut fixed, at::COLUMNS, 1 + random.below(20));
+        put(&mut fixed, at::RATE, 0);
+        let fixed = sealed(fixed);
+        let mut directory = Vec::new();
+        for number in 1..=count {
+            let bits = if number == count { 0 } else { random.below(3) as u8 };
+            let bits = if random.below(40) == 0 { random.next() as u8 } else { bits };
+            directory.extend_from_slice(&(size(&mut random) as u32).to_le_bytes());
+            directory.push(bits);
+        }
+        let exceptions = match random.below(4) {
+            0 => 0,
+            1 => random.next() as u32,
+            _ => random.below(100) as u32,
+        };
+        directory.extend_from_slice(&exceptions.to_le_bytes());
+        let end = [&directory[..], &fixed].concat();
+        let expected = match Header::read(&end) {
+            Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
+            _ => continue,
+        };
+        let data = &noise[..expected as usize - end.len()];
+        let filter = Filter::open([data, &end].concat()).expect("the announced length");
+        accepted += 1;
+        excepted += u32::from(exceptions > 0);
+        let hashes: Vec<u64> = (0..50).map(|_| random.next()).chain([0, u64::MAX]).collect();
+        let hits: Vec<bool> = hashes.iter().map(|&hash| filter.contains_hash(hash)).collect();
+        assert_eq!(filter.contains_hash_batch(&hashes), hits);
+        assert!(filter.verify().is_err());
+    }
+    assert!(accepted > 1000 && excepted > 500, "{accepted}, {excepted} with exceptions");
+}
+
+/// Every layer must be what a builder writes.
+#[test]
+fn layers_that_cannot_be_are_refused() {
+    let mut builder = Filter::builder().variant(Variant::Bumped).width(Width::W32).columns(5.0);
+    builder.extend(0..20_000);
+    let filter = builder.finish().expect("a filter");
+    let shape = header_of(&filter).shape;
+    let count = shape.further.layers().len();
+    assert!(count >= 2, "{shape:?}");
+    let directory = filter.as_bytes().len() - FIXED - (5 * count + 4);
+    let with = |at: usize, value: u8| {
+        let mut bytes = filter.as_bytes().to_vec();
+        bytes[directory + at] = value;
+        match Header::read(&bytes) {
+            Err(OpenError::Inconsistent { field }) => field,
+            Err(OpenError::WrongLength { .. }) => "length",
+            other => panic!("{other:?}"),
+        }
+    };
+    let last = 5 * (count - 1);
+    assert_eq!(with(0, 1), "size of a layer");
+    assert_eq!(with(4, 32), "size of a layer");
+    assert_eq!(with(4, 255), "size of a layer");
+    assert_eq!(with(4, 1), "length");
+    assert_eq!(with(last + 4, 1), "last layer");
+    assert_eq!(with(last + 1, 0xee), "length");
+    assert_eq!(with(5 * count, 9), "length");
+    let mut bytes = filter.as_bytes().to_vec();
+    let end = directory + last;
+    bytes[end..end + 4].fill(0);
+    assert!(matches!(Header::read(&bytes), Err(OpenError::Inconsistent { field: "last layer" })));
+    // Any bit of codes, exceptions and directory is noticed at the latest by verifying.
+    let begin = shape.layout().size_in_bytes() as usize;
+    for bit in begin * 8..(filter.as_bytes().len() - FIXED) * 8 {
+        let mut bytes = filter.as_bytes().to_vec();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(verify(&bytes).is_err(), "bit {bit}");
+        if bit / 8 < directory {
+            let view = Filter::open(&bytes[..]).expect("only the data is altered");
+            (0..50).for_each(|key| {
+                view.contains(key);
+            });
+        }
+    }
 }
 
 #[test]

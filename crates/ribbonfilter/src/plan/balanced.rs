@@ -29,6 +29,7 @@
 use super::{System, standard};
 use crate::Width;
 use crate::equation::Balance;
+use crate::layers::Further;
 
 /// A segment has at least so many keys, as a power of two: enough that its end does not
 /// matter, few enough for the cache and for threads to share.
@@ -103,6 +104,7 @@ pub(super) fn system(keys: u64, width: Width) -> System {
     System {
         segment_bits,
         segment_slots: libm::ceil(slots / segments) as u64,
+        further: Further::default(),
         smash: true,
         queue_limit: None,
         allowance: 1.0,

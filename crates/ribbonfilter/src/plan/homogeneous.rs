@@ -31,6 +31,7 @@
 use super::{System, standard};
 use crate::Width;
 use crate::equation::Balance;
+use crate::layers::Further;
 use core::f64::consts::LN_2;
 
 /// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough
@@ -65,6 +66,7 @@ pub(super) fn system(keys: u64, width: Width, columns: u32) -> System {
     System {
         segment_bits,
         segment_slots,
+        further: Further::default(),
         smash: keys < 1 << SMALL_LOG,
         queue_limit: regime.queue_limit.map(|limit| {
             // The end of the system makes a queue of its own where slots are few.

@@ -10,18 +10,21 @@
 //! the size grows with the keys and [`Settings::max_keys`] can search by halving.
 
 mod balanced;
+mod bumped;
 mod columns;
 mod homogeneous;
 mod standard;
 
 pub(crate) use columns::{Columns, Sketch};
 pub(crate) use standard::overhead as standard_overhead;
+pub(crate) use standard::queue_limit as standard_queue_limit;
 
 use columns::partition_point;
 
 use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::BuildError;
 use crate::format::{FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
+use crate::layers::Further;
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -196,12 +199,15 @@ impl Plan {
         let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
         let threads = self.threads.min(shape.segments());
         // The copy is there with the pushed hashes first, then with the systems.
-        hashes + ordered.max(threads * self.workspace() + self.bumped() + self.size_in_bytes())
+        let outside = self.bumped() + self.size_in_bytes();
+        hashes + ordered.max(threads * self.workspace() + outside)
     }
 
-    /// The bytes of bumped keys: what level 0 bumps, in three copies at a time.
+    /// The bytes of bumped keys, which leave their segment and are brought into the order of
+    /// the next layer or level; of a Balanced filter three copies at a time.
     fn bumped(&self) -> u64 {
-        3 * 8 * (self.keys / 512) * u64::from(self.shape.balance.overload)
+        let balanced = (self.keys / 512) * u64::from(self.shape.balance.overload);
+        8 * (3 * balanced + 2 * self.shape.further.slots())
     }
 
     /// The bytes that one thread needs for one segment.
@@ -287,6 +293,7 @@ impl Settings {
         let width = self.width.unwrap_or(match variant {
             Variant::Standard => Width::W128,
             Variant::Homogeneous | Variant::Balanced => Width::W64,
+            Variant::Bumped => Width::W128,
         });
         (variant, width)
     }
@@ -305,6 +312,7 @@ impl Settings {
                     smash: false,
                     segment_bits: 0,
                     segment_slots: 0,
+                    further: Further::default(),
                     columns: 0,
                     boundary: 0,
                     balance: Balance::default(),
@@ -342,7 +350,7 @@ struct Frame {
 impl Frame {
     fn most_columns(&self) -> u32 {
         match self.variant {
-            Variant::Standard | Variant::Balanced => FINGERPRINT_BITS,
+            Variant::Standard | Variant::Balanced | Variant::Bumped => FINGERPRINT_BITS,
             Variant::Homogeneous => homogeneous::most_columns(self.width),
         }
     }
@@ -353,6 +361,7 @@ impl Frame {
             Variant::Standard => standard::most_keys(self.width),
             Variant::Homogeneous => u64::MAX,
             Variant::Balanced => balanced::most_keys(self.width),
+            Variant::Bumped => bumped::most_keys(self.width),
         };
         if self.keys > most {
             let Self { variant, width, keys, .. } = *self;
@@ -371,6 +380,7 @@ impl Frame {
             Variant::Standard => standard::segment_log(self.width),
             Variant::Homogeneous => homogeneous::SEGMENT_LOG,
             Variant::Balanced => balanced::segment_log(self.width),
+            Variant::Bumped => bumped::segment_log(self.width),
         };
         let by_segments = match 1u64.checked_shl(MAX_SEGMENT_BITS + 1 + segment_log) {
             Some(too_many) => too_many - 1,
@@ -418,6 +428,7 @@ impl Frame {
             Variant::Standard => standard::system(self.keys, self.width),
             Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
             Variant::Balanced => balanced::system(self.keys, self.width),
+            Variant::Bumped => bumped::system(self.keys, self.width, self.overhead, self.growth),
         }
     }
 
@@ -430,6 +441,7 @@ impl Frame {
             smash: system.smash,
             segment_bits: system.segment_bits,
             segment_slots: self.slots(system),
+            further: system.further,
             columns: columns.most,
             boundary: columns.boundary,
             balance: system.balance,
@@ -446,6 +458,9 @@ impl Frame {
 
     /// The slots of a segment after the user's overhead and the growths.
     fn slots(&self, system: System) -> u64 {
+        if self.variant == Variant::Bumped {
+            return system.segment_slots; // its planner has seen to both
+        }
         let share = self.keys as f64 / (1u64 << system.segment_bits) as f64;
         let asked = libm::ceil(share * (1.0 + self.overhead)) as u64;
         let mut slots = system.segment_slots.max(asked);
@@ -473,6 +488,7 @@ pub(crate) fn promised_rate(shape: &Shape, allowance: f64) -> f64 {
 struct System {
     segment_bits: u32,
     segment_slots: u64,
+    further: Further,
     smash: bool,
     queue_limit: Option<u32>,
     /// How far above the nominal rate the filter's may lie.

@@ -23,9 +23,10 @@
 use super::System;
 use crate::Width;
 use crate::equation::Balance;
+use crate::layers::Further;
 
 /// `-ln p` of one seed of a single system: one in 16 works.
-const SINGLE: f64 = 2.772_588_722_239_781;
+pub(super) const SINGLE: f64 = 2.772_588_722_239_781;
 /// `-ln p` of one seed of the fullest segment: one in 12.
 const FULLEST: f64 = 2.5;
 /// A queue must stay this far below the width …
@@ -108,20 +109,25 @@ fn in_segments(keys: u64, width: Width, segment_bits: u32) -> System {
     };
     let segment_slots =
         libm::ceil(full * (1.0 + overhead(full, width.bits().into(), minus_ln_p))) as u64;
-    let width_slots = u64::from(width.bits());
-    let spare = segment_slots - segment_keys as u64;
     System {
         segment_bits,
         segment_slots,
+        further: Further::default(),
         smash: true,
-        queue_limit: (segment_slots > width_slots).then(|| match spare < FEW_SPARE_SLOTS {
-            true => width.bits() - 1,
-            false => width.bits() - QUEUE_MARGIN,
-        }),
+        queue_limit: queue_limit(segment_keys as u64, segment_slots, width),
         allowance: 1.0,
         expected_redundant: 0,
         balance: Balance::default(),
     }
+}
+
+/// The longest queue with which a seed is worth banding.
+pub(crate) fn queue_limit(keys: u64, slots: u64, width: Width) -> Option<u32> {
+    let spare = slots.saturating_sub(keys);
+    (slots > u64::from(width.bits())).then(|| match spare < FEW_SPARE_SLOTS {
+        true => width.bits() - 1,
+        false => width.bits() - QUEUE_MARGIN,
+    })
 }
 
 /// How many keys the fullest of `1 << bits` segments is likely to have: the mean and as

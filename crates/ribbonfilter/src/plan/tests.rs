@@ -3,7 +3,8 @@
 use super::*;
 use alloc::vec::Vec;
 
-const VARIANTS: [Variant; 3] = [Variant::Standard, Variant::Homogeneous, Variant::Balanced];
+const VARIANTS: [Variant; 4] =
+    [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
 
 const TARGETS: [Target; 16] = [
     Target::Rate(0.999),
@@ -79,7 +80,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     assert!(plan.peak_memory() >= plan.size_in_bytes() + 8 * plan.keys(), "{plan:?}");
     let nominal = shape.nominal_rate().value();
     match shape.variant {
-        Variant::Standard => assert_eq!(plan.expected_rate(), nominal),
+        Variant::Standard | Variant::Bumped => assert_eq!(plan.expected_rate(), nominal),
         Variant::Balanced if shape.boundary == 0 => assert_eq!(plan.expected_rate(), nominal),
         Variant::Balanced => assert!((nominal..=1.0).contains(&plan.expected_rate()), "{plan:?}"),
         Variant::Homogeneous => assert!(plan.expected_rate() >= nominal, "{plan:?}"),
@@ -99,18 +100,19 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
 
 /// An error that says no to these settings or so many keys, and not to something else.
 fn assert_reasonable(error: &BuildError, settings: &Settings, keys: u64) {
-    let (target, standard) = (settings.target, settings.variant != Some(Variant::Homogeneous));
+    let (target, variant) = (settings.target, settings.variant);
     match (error, target) {
         (BuildError::RateTooLow { rate, lowest }, Target::Rate(_)) => assert!(lowest > rate),
         (BuildError::InvalidColumns { columns, most }, Target::Columns(_)) => {
-            assert!(!standard && *columns > f64::from(*most));
+            assert!(variant == Some(Variant::Homogeneous) && *columns > f64::from(*most));
         }
         (
             BuildError::SizeTooSmall { bytes, needed, .. },
             Target::BitsPerKey(_) | Target::TotalBytes(_),
         ) => assert!(bytes < needed),
         (BuildError::Unsuitable { .. }, _) => {
-            assert!(standard && settings.width == Some(Width::W16) && keys > 1 << 10);
+            let most = if variant == Some(Variant::Bumped) { 0 } else { 1 << 10 };
+            assert!(settings.width == Some(Width::W16) && keys > most);
         }
         _ => panic!("{settings:?} for {keys} keys: {error}"),
     }
@@ -218,7 +220,7 @@ const SIZED: [Target; 5] = [
 /// inside octaves from 10^4 keys on, and with it the slots go down by a percent or so.
 fn octaves(variant: Variant) -> core::ops::Range<u32> {
     match variant {
-        Variant::Standard | Variant::Balanced => 0..40,
+        Variant::Standard | Variant::Balanced | Variant::Bumped => 0..40,
         Variant::Homogeneous => 0..13,
     }
 }
@@ -300,6 +302,7 @@ fn no_other_plan_that_fits_has_a_lower_rate() {
                         assert_eq!(needed, whole(&frame(variant, width, keys), 1).size_in_bytes());
                         assert!(needed > bytes);
                     }
+                    Err(BuildError::Unsuitable { width, .. }) => assert_eq!(width, Width::W16),
                     Err(error) => panic!("{error}"),
                 }
             }

@@ -47,12 +47,8 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     if last != Some(best.seed) {
         best = solve_all(task, &mut crew, best.seed)?;
     }
-    Ok(Solved {
-        seeds: vec![best.seed],
-        redundant: best.redundant,
-        rate: Some(best.rate),
-        ..Solved::default()
-    })
+    let (seeds, rate) = (vec![best.seed], Some(best.rate));
+    Ok(Solved { seeds, redundant: best.redundant, rate, ..Solved::default() })
 }
 
 struct Candidate {

@@ -8,7 +8,6 @@
 use super::{Failure, Solved};
 use crate::construct::{Task, Workspace};
 use crate::error::OutOfMemory;
-use crate::plan::Plan;
 use crate::width::{Band, with_band};
 
 /// A queue of this many widths tells of duplicates or of skewed hashes, not of bad luck …
@@ -25,7 +24,8 @@ fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     let mut crew = task.crew::<B, u32>()?;
     let (segments, progress) = task.segments_and_progress();
     let found = crew.each(segments, progress, |workspace, segment| {
-        let found = first_seed(plan, workspace, segment.keys)?.ok_or(Failure::NoSeed)?;
+        let found =
+            first_seed(plan.queue_limit, workspace, segment.keys)?.ok_or(Failure::NoSeed)?;
         // A free variable may be anything; zero serves any number of columns.
         workspace.solve(|_| 0, &segment.layout, segment.bytes);
         Ok(found)
@@ -39,14 +39,14 @@ fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
 
 /// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
 /// system in the workspace.
-fn first_seed<B: Band>(
-    plan: &Plan,
+pub(super) fn first_seed<B: Band>(
+    queue_limit: Option<u32>,
     workspace: &mut Workspace<B, u32>,
     keys: &[u64],
 ) -> Result<Option<(u8, u64)>, OutOfMemory> {
     let mut hopeless = 0;
     for seed in 0..=u8::MAX {
-        if let Some(limit) = plan.queue_limit {
+        if let Some(limit) = queue_limit {
             let queue = workspace.longest_queue(keys, seed);
             hopeless += u32::from(queue >= HOPELESS_WIDTHS * B::WIDTH.bits());
             if hopeless == HOPELESS_SEEDS {

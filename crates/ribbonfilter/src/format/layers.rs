@@ -1,0 +1,120 @@
+//! The metadata of a Bumped ribbon: codes, exceptions, and the directory of its layers.
+//!
+//! ```text
+//! solution | codes, 2 bits a bucket | exceptions, 5 bytes each | directory | fixed part
+//!
+//! directory:  for every layer behind the first  4 bytes slots of a segment,
+//!                                               1 byte segments as a power of two
+//!             4 bytes number of exceptions
+//! ```
+//!
+//! The directory is read when a filter is opened, the rest by queries. Without further layers
+//! there is none of it.
+
+use super::{FIXED, MAX_BLOCKS};
+use crate::error::OpenError;
+use crate::layers::{Buckets, Codes, Further, Layer, MAX_FURTHER};
+use crate::shape::Shape;
+use crate::{Variant, Width};
+
+/// Bytes of an exception: the number of a bucket.
+pub(crate) const EXCEPTION: usize = 5;
+/// What fills the room for exceptions that is not needed: no bucket has this number.
+const NO_BUCKET: u64 = (1 << (8 * EXCEPTION)) - 1;
+
+/// Bytes of a layer in the directory.
+const LAYER: usize = 5;
+/// Bytes of the number of exceptions.
+const COUNT: usize = 4;
+
+/// Bytes of all this metadata.
+#[inline]
+pub(crate) fn layer_bytes(shape: &Shape) -> u64 {
+    match shape.further.layers().len() {
+        0 => 0,
+        count => {
+            let exceptions = u64::from(shape.further.exceptions) * EXCEPTION as u64;
+            shape.buckets().div_ceil(4) + exceptions + directory_bytes(count) as u64
+        }
+    }
+}
+
+const fn directory_bytes(count: usize) -> usize {
+    count * LAYER + COUNT
+}
+
+/// Reads the directory of so many further layers at the end of the data.
+pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenError> {
+    if count == 0 {
+        return Ok(Further::default());
+    }
+    let size = directory_bytes(count);
+    let Some(begin) = data.len().checked_sub(size) else {
+        return Err(OpenError::TooShort { len: data.len() + FIXED, needed: size + FIXED });
+    };
+    let (entries, exceptions) = data[begin..].split_at(count * LAYER);
+    let mut layers = [Layer::default(); MAX_FURTHER];
+    for (layer, entry) in layers.iter_mut().zip(entries.chunks_exact(LAYER)) {
+        *layer =
+            Layer { segment_bits: u32::from(entry[4]), segment_slots: little_endian(&entry[..4]) };
+    }
+    Ok(Further::new(&layers[..count], little_endian(exceptions) as u32))
+}
+
+/// Refuses layers that no builder writes.
+pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
+    let wrong = |field| Err(OpenError::Inconsistent { field });
+    let further = shape.further.layers();
+    if shape.variant != Variant::Bumped {
+        return if further.is_empty() { Ok(()) } else { wrong("number of layers") };
+    }
+    if shape.width == Width::W16 && !further.is_empty() {
+        return wrong("width");
+    }
+    let last = shape.layers().last().expect("there is a first layer");
+    if last.segment_bits != 0 || (last.segment_slots == 0 && !further.is_empty()) {
+        return wrong("last layer");
+    }
+    let unit = Buckets::of(shape.width).unit();
+    let most = MAX_BLOCKS * u64::from(shape.width.block_slots());
+    for layer in shape.layers().take(further.len()) {
+        // Every equation has all its slots, and the sum over all layers does not overflow.
+        let whole = layer.segment_slots.is_multiple_of(unit);
+        let wide = layer.segment_slots >= u64::from(shape.width.bits());
+        if !whole || !wide || layer.segment_bits > 31 || layer.slots() > most {
+            return wrong("size of a layer");
+        }
+    }
+    Ok(())
+}
+
+/// Writes codes, exceptions and directory behind the solution.
+pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
+    if shape.further.layers().is_empty() {
+        return;
+    }
+    let begin = shape.layout().size_in_bytes() as usize;
+    let (codes, rest) = bytes[begin..].split_at_mut(shape.buckets().div_ceil(4) as usize);
+    for (byte, codes) in codes.iter_mut().zip(found.codes.chunks(4)) {
+        *byte = codes.iter().rev().fold(0, |byte, code| byte << 2 | code);
+    }
+    let room = shape.further.exceptions as usize;
+    debug_assert!(found.exceptions.len() <= room);
+    let (exceptions, directory) = rest.split_at_mut(room * EXCEPTION);
+    let padded = found.exceptions.iter().copied().chain(core::iter::repeat(NO_BUCKET));
+    for (field, bucket) in exceptions.chunks_exact_mut(EXCEPTION).zip(padded) {
+        field.copy_from_slice(&bucket.to_le_bytes()[..EXCEPTION]);
+    }
+    let (entries, count) = directory.split_at_mut(shape.further.layers().len() * LAYER);
+    for (entry, layer) in entries.chunks_exact_mut(LAYER).zip(shape.further.layers()) {
+        entry[..4].copy_from_slice(&(layer.segment_slots as u32).to_le_bytes());
+        entry[4] = layer.segment_bits as u8;
+    }
+    count[..COUNT].copy_from_slice(&shape.further.exceptions.to_le_bytes());
+}
+
+/// A number of at most eight bytes.
+#[inline]
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}

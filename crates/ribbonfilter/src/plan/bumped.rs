@@ -1,0 +1,215 @@
+//! Layers, slots and room for exceptions of a Bumped ribbon.
+//!
+//! A bumping layer has fewer slots than keys. Nearly all of its slots are filled, so it bumps
+//! its surplus and what few slots stay empty, and the same goes for the next layer: how many
+//! keys reach the last layer is known beforehand but for the number of empty slots. That is
+//! close to a normal variable with
+//!
+//! ```text
+//! mean      segments * END + slots * HOLE
+//! variance  segments * END_VARIANCE + slots * HOLE_VARIANCE
+//! ```
+//!
+//! *END* slots are lost where a segment ends, *HOLE* is the share lost elsewhere. So all sizes
+//! are a function of the number of keys, and the last layer, a Standard ribbon, gets slots for
+//! the mean and [`DEVIATIONS`] more. If that is too few, as it is once in a thousand builds,
+//! construction starts over with more.
+//!
+//! The constants come from simulations of single layers; regenerate and compare with
+//!
+//! ```text
+//! cargo test --release -p ribbonfilter --lib bumped -- --ignored --nocapture
+//! ```
+//!
+//! The number of layers and of segments changes only at powers of two of the keys, and the
+//! slots of all bumping layers together grow with the keys, so that the size does too.
+
+use super::{System, standard};
+use crate::Width;
+use crate::equation::Balance;
+use crate::layers::{Buckets, Further, Layer, MAX_FURTHER};
+use alloc::vec::Vec;
+
+/// Standard deviations that the last layer is larger than it must be in the mean.
+const DEVIATIONS: f64 = 3.0;
+
+/// The constants of one width.
+struct Fit {
+    /// Slots of a bumping layer for each key.
+    load: f64,
+    end: f64,
+    end_variance: f64,
+    hole: f64,
+    hole_variance: f64,
+    /// Buckets that bump everything, for each key of a layer.
+    exceptions: f64,
+    /// A layer of at least `1 << bumping_log` keys is a bumping one: it loses fewer bits to
+    /// its end and its codes than a Standard ribbon has empty slots.
+    bumping_log: u32,
+    /// A segment of a large layer has at least `1 << segment_log` keys and fewer than twice
+    /// as many.
+    segment_log: u32,
+}
+
+impl Fit {
+    /// The share of a layer's keys that it bumps.
+    const fn bumped(&self) -> f64 {
+        1.0 - self.load * (1.0 - self.hole)
+    }
+}
+
+const fn fit(width: Width) -> Fit {
+    match width {
+        Width::W16 | Width::W32 => Fit {
+            load: 0.89,
+            end: 9.0,
+            end_variance: 42.0,
+            hole: 1.57e-3,
+            hole_variance: 0.018,
+            exceptions: 0.0,
+            bumping_log: 10,
+            segment_log: 17,
+        },
+        Width::W64 => Fit {
+            load: 0.92,
+            end: 10.0,
+            end_variance: 53.0,
+            hole: 4.4e-5,
+            hole_variance: 1.2e-3,
+            exceptions: 4e-7,
+            bumping_log: 12,
+            segment_log: 18,
+        },
+        Width::W128 => Fit {
+            load: 0.964,
+            end: 27.0,
+            end_variance: 220.0,
+            hole: 4.6e-5,
+            hole_variance: 1.4e-3,
+            exceptions: 5e-8,
+            bumping_log: 14,
+            segment_log: 19,
+        },
+    }
+}
+
+/// The most keys in a segment of the usual size, as a power of two.
+pub(super) const fn segment_log(width: Width) -> u32 {
+    fit(width).segment_log
+}
+
+/// The most keys for which a width makes sense.
+pub(super) const fn most_keys(width: Width) -> u64 {
+    // A code would cost as much as it saves.
+    if matches!(width, Width::W16) { 0 } else { u64::MAX }
+}
+
+/// The share of extra slots that the user asks for goes to the first layer; growth is for the
+/// last one, and for exceptions.
+pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> System {
+    let mut layers = bumping_layers(keys, width);
+    let fit = fit(width);
+    let slots: u64 = layers.iter().map(|layer| layer.slots()).sum();
+    let segments: u64 = layers.iter().map(|layer| 1 << layer.segment_bits).sum();
+    let (slots, segments) = (slots as f64, segments as f64);
+    let lost = segments * fit.end + slots * fit.hole;
+    let variance = segments * fit.end_variance + slots * fit.hole_variance;
+    let last_keys = keys as f64 - slots + lost;
+    // The same for all keys of an octave, lest the size fall while the keys grow.
+    let most_last_keys = match layers.last() {
+        Some(_) => most_last_keys(keys, width, segments * fit.end),
+        None => last_keys,
+    };
+    let spare = most_last_keys
+        * standard::overhead(most_last_keys, width.bits().into(), standard::SINGLE)
+        + DEVIATIONS * libm::sqrt(variance);
+    let mut last_slots = libm::ceil(last_keys + spare) as u64;
+    let asked = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
+    let missing = asked.saturating_sub(slots as u64 + last_slots);
+    match layers.first_mut() {
+        Some(first) => {
+            let unit = Buckets::of(width).unit();
+            first.segment_slots += missing.div_ceil(1 << first.segment_bits).next_multiple_of(unit);
+        }
+        None => last_slots += missing,
+    }
+    last_slots += grown(keys, growth);
+    let exceptions = exceptions(keys, width) + exceptions_grown(&layers, width, growth);
+    layers.push(Layer { segment_bits: 0, segment_slots: last_slots });
+    System {
+        segment_bits: layers[0].segment_bits,
+        segment_slots: layers[0].segment_slots,
+        further: Further::new(&layers[1..], exceptions),
+        smash: true,
+        // The keys of the last layer are known when it is built.
+        queue_limit: None,
+        allowance: 1.0,
+        expected_redundant: 0,
+        balance: Balance::default(),
+    }
+}
+
+/// The bumping layers: as many slots as the keys that reach a layer, times the load.
+fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
+    let fit = fit(width);
+    let octave = (1u64 << keys.ilog2()) as f64;
+    let mut layers = Vec::new();
+    // For one key: how much of it reaches a layer, and the slots of all layers until then.
+    let (mut share, mut until, mut before) = (1.0, 0.0, 0);
+    while layers.len() < MAX_FURTHER && octave * share >= (1u64 << fit.bumping_log) as f64 {
+        let segment_bits = segment_bits((octave * share) as u64, &fit);
+        until += fit.load * share;
+        share *= fit.bumped();
+        // Rounded together, because the next layer takes what rounding leaves here.
+        let unit = Buckets::of(width).unit() << segment_bits;
+        let slots = (keys as f64 * until) as u64 / unit * unit;
+        layers.push(Layer { segment_bits, segment_slots: (slots - before) >> segment_bits });
+        before = slots;
+    }
+    layers
+}
+
+/// Layers below `1 << SINGLE_LOG` keys have one segment.
+const SINGLE_LOG: u32 = 18;
+
+/// How many segments a layer of at least so many keys has, as a power of two. A small layer
+/// has smaller segments, for threads to share and lest one segment's rows take more memory
+/// than all the hashes; from there they grow to the size at which their ends hardly count.
+fn segment_bits(keys: u64, fit: &Fit) -> u32 {
+    match keys.max(1).ilog2() {
+        log if log < SINGLE_LOG => 0,
+        log => ((log - 15) / 2).max(log.saturating_sub(fit.segment_log)),
+    }
+}
+
+/// The most keys that reach the last layer, in the mean, for any keys of the octave.
+fn most_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
+    let fit = fit(width);
+    let top = 2.0 * (1u64 << keys.ilog2()) as f64;
+    let layers = bumping_layers(keys, width);
+    let rounding = layers.last().map_or(0, |last| Buckets::of(width).unit() << last.segment_bits);
+    top * libm::pow(fit.bumped(), layers.len() as f64) + rounding as f64 + ends
+}
+
+/// Slots that the last layer is given after so many failures: in the end enough for all keys,
+/// since hashes that are far from random may be bumped by every other layer.
+fn grown(keys: u64, growth: u32) -> u64 {
+    let most = (2 * keys).min(1 << 31);
+    (((keys >> 10) + 1) * ((1 << growth) - 1)).min(most) + u64::from(growth)
+}
+
+/// Buckets that bump everything: the mean of a Poisson variable and four deviations.
+fn exceptions(keys: u64, width: Width) -> u32 {
+    let mean = keys as f64 * fit(width).exceptions;
+    (mean + 4.0 * libm::sqrt(mean)) as u32
+}
+
+/// Room for more of them after so many failures, in the end for all buckets.
+fn exceptions_grown(layers: &[Layer], width: Width, growth: u32) -> u32 {
+    let buckets = Buckets::of(width);
+    if growth == 0 || buckets.covers_all() {
+        return 0;
+    }
+    let all = layers.iter().map(|layer| layer.slots()).sum::<u64>() >> buckets.log;
+    (((all >> 12) + 2) << growth).min(all).min(u64::from(u32::MAX / 2)) as u32
+}

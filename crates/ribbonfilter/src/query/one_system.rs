@@ -1,0 +1,98 @@
+//! Places in a single system of segments: Standard, Homogeneous and Balanced ribbons.
+
+use super::Places;
+use crate::Variant;
+use crate::arch::{Laid, Path, Readable};
+use crate::equation::{Seed, Shards, Starts, below_segment, mix, seeded, segment};
+use crate::format::Header;
+use crate::width::Band;
+
+#[derive(Clone, Copy)]
+pub(crate) struct OneSystem {
+    homogeneous: bool,
+    segment_bits: u32,
+    segment_slots: u64,
+    starts: Starts,
+    first_column: u32,
+    seed: Seed,
+    /// Where the seeds of the segments begin, if each has one.
+    seeds: Option<usize>,
+    /// The shards of a Balanced ribbon, and where their bumped buckets are.
+    shards: Option<(Shards, usize)>,
+}
+
+impl OneSystem {
+    #[inline]
+    pub(super) fn new(header: &Header) -> Self {
+        let shape = &header.shape;
+        let metadata = shape.layout().size_in_bytes() as usize;
+        Self {
+            homogeneous: shape.variant == Variant::Homogeneous,
+            segment_bits: shape.segment_bits,
+            segment_slots: shape.segment_slots,
+            starts: shape.starts(),
+            first_column: header.first_column,
+            seed: Seed::new(header.seed),
+            seeds: shape.segment_seeds().then_some(metadata),
+            shards: shape.shards().map(|shards| (shards, metadata)),
+        }
+    }
+
+    /// Whether every row is expected to be zero, no start is smashed and one seed serves all.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.homogeneous && self.seeds.is_none() && !self.starts.is_smashed()
+    }
+
+    /// The place of a key in a Balanced ribbon: the primary one unless its bucket is bumped.
+    #[inline(always)]
+    fn find_balanced<B: Band, P: Path>(
+        &self,
+        readable: Readable<'_>,
+        mixed: u64,
+        shards: Shards,
+        metadata: usize,
+    ) -> Laid<B> {
+        let mut place = shards.primary(mixed, self.seed);
+        let shard = shards.shard(place);
+        if readable.bytes()[metadata + shard as usize] >> place.hash.bucket() & 1 == 1 {
+            place = shards.secondary(shards.level(shard), place.hash);
+        }
+        let slot = place.segment * self.segment_slots + self.starts.start(place.position);
+        let row = u64::from(place.hash.fingerprint()) >> self.first_column;
+        readable.lay::<B, P>(slot, place.hash.coefficients(), row)
+    }
+}
+
+impl Places for OneSystem {
+    #[inline(always)]
+    fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+        let mixed = mix(key_hash);
+        if !P::PLAIN
+            && let Some((shards, metadata)) = self.shards
+        {
+            return self.find_balanced::<B, P>(readable, mixed, shards, metadata);
+        }
+        let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
+        if self.segment_bits > 0 {
+            let segment = segment(mixed, self.segment_bits);
+            below = below_segment(mixed, self.segment_bits);
+            first_slot = segment * self.segment_slots;
+            if !P::PLAIN
+                && let Some(seeds) = self.seeds
+            {
+                seed = Seed::new(readable.bytes()[seeds + segment as usize]);
+            }
+        }
+        let hash = seeded(below, seed);
+        let start = match P::PLAIN {
+            true => self.starts.plain_start(hash),
+            false => self.starts.start(hash),
+        };
+        let row = match P::PLAIN || self.homogeneous {
+            true => 0,
+            false => u64::from(hash.fingerprint()) >> self.first_column,
+        };
+        readable.lay::<B, P>(first_slot + start, hash.coefficients(), row)
+    }
+}

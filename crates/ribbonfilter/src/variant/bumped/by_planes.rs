@@ -1,0 +1,96 @@
+//! The fast way: a class at once, by byte planes.
+
+use super::System;
+use super::window::Class;
+use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
+use crate::equation::{Seeded, Starts};
+use crate::error::OutOfMemory;
+use crate::layout::Layout;
+use crate::memory::try_reserve;
+use crate::width::Band;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// A system into which classes go by planes.
+pub(super) struct ByPlanes<B> {
+    starts: Starts,
+    planes: Planes,
+    /// A class without its duplicates.
+    distinct: Vec<(u32, Seeded)>,
+    band: PhantomData<B>,
+}
+
+impl<B: Band> System for ByPlanes<B> {
+    type Means = Eliminator;
+
+    fn new(
+        means: Eliminator,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory> {
+        let planes = Planes::new(means, B::WIDTH, slots, columns)?;
+        Ok(Self { starts, planes, distinct: Vec::new(), band: PhantomData })
+    }
+
+    fn clear(&mut self) {
+        self.planes.clear();
+    }
+
+    #[inline(always)]
+    fn insert<I: Instructions>(
+        &mut self,
+        _: I,
+        class: Class<'_>,
+    ) -> Result<Option<usize>, OutOfMemory> {
+        let keys = class.starts.len();
+        if keys <= MOST_LANES {
+            let keys_of_class = class.starts.iter().copied().zip(class.hashes.iter().copied());
+            if self.eliminate(keys_of_class) {
+                return Ok(Some(keys));
+            }
+            // Most often it does not fit, but it may only be that a key is there twice.
+            if class.duplicates() == 0 {
+                return Ok(None);
+            }
+        }
+        self.insert_distinct(class)
+    }
+
+    #[inline(always)]
+    fn solve<I: Instructions>(&self, _: I, layout: &Layout, bytes: &mut [u8]) {
+        self.planes.solve(layout, bytes);
+    }
+}
+
+impl<B: Band> ByPlanes<B> {
+    /// Makes rows of some keys, in the order of their starts, if they are independent.
+    #[inline(always)]
+    fn eliminate(&mut self, keys: impl ExactSizeIterator<Item = (u32, Seeded)>) -> bool {
+        let starts = self.starts;
+        let lanes = keys.len();
+        let equations = keys.map(|(start, hash)| {
+            let coefficients: B = starts.coefficients(hash);
+            (start, coefficients.cyclic(start).to_words(), hash.fingerprint())
+        });
+        self.planes.fill(lanes, equations);
+        self.planes.eliminate()
+    }
+
+    /// The same for a class with duplicates, which say nothing new.
+    #[cold]
+    #[inline(never)]
+    fn insert_distinct(&mut self, class: Class<'_>) -> Result<Option<usize>, OutOfMemory> {
+        let mut distinct = core::mem::take(&mut self.distinct);
+        distinct.clear();
+        try_reserve(&mut distinct, class.starts.len())?;
+        distinct.extend(class.starts.iter().copied().zip(class.hashes.iter().copied()));
+        distinct.sort_unstable();
+        distinct.dedup();
+        // More keys than a bucket has slots, and a width more, are not independent.
+        let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied());
+        let filled = fits.then_some(distinct.len());
+        self.distinct = distinct;
+        Ok(filled)
+    }
+}

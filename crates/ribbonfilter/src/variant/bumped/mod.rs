@@ -1,0 +1,167 @@
+//! Bumped Ribbon (BuRR): layers that pass on the few keys they cannot hold.
+//!
+//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast succinct retrieval and
+//! approximate membership using ribbon" (2022), sections 4 and 5. A system with fewer slots
+//! than keys is filled to the last slot; where it has too many keys some are *bumped*, by
+//! ranges of starts that two bits a bucket describe, to the next layer, which is a small
+//! system of the same kind. The last layer is a Standard ribbon, the only one that can fail
+//! and has a seed.
+//!
+//! - [`window`] brings the keys of a segment into order,
+//! - [`segment`] decides what each bucket bumps,
+//! - [`one_by_one`] and [`by_planes`] insert classes of keys, all or none.
+//!
+//! Layers follow each other; the segments of one are independent and shared among threads.
+
+mod by_planes;
+mod one_by_one;
+mod segment;
+mod window;
+
+use self::by_planes::ByPlanes;
+use self::one_by_one::OneByOne;
+use self::segment::{Bumping, Fill, Workspace};
+use self::window::Class;
+use super::standard::first_seed;
+use super::{Failure, Solved};
+use crate::arch::Instructions;
+use crate::construct::{self, Partitioned, Resources, Task, each, segments};
+use crate::equation::Starts;
+use crate::error::OutOfMemory;
+use crate::layers::Codes;
+use crate::layout::Layout;
+use crate::memory::try_reserve;
+use crate::plan::standard_queue_limit;
+use crate::progress::Reporter;
+use crate::shape::Shape;
+use crate::width::{Band, with_band};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The linear system of a segment, however it is kept.
+trait System: Sized + Send {
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
+    /// So many empty rows, for keys with these starts and so many columns.
+    fn new(
+        means: Self::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory>;
+
+    /// Empties every row.
+    fn clear(&mut self);
+
+    /// Adds the equations of a class and tells how many rows they fill. If its distinct keys
+    /// are not independent of each other and of what is there, nothing is added and nothing
+    /// is told.
+    fn insert<I: Instructions>(
+        &mut self,
+        instructions: I,
+        class: Class<'_>,
+    ) -> Result<Option<usize>, OutOfMemory>;
+
+    /// Solves the system into a segment's bytes.
+    fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
+}
+
+pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+    let means = task.resources.kernel.eliminator();
+    with_band!(task.plan.shape.width, B => match means {
+        Some(means) => solve_layers::<B, ByPlanes<B>>(task, means),
+        None => solve_layers::<B, OneByOne<B>>(task, ()),
+    })
+}
+
+fn solve_layers<B: Band, S: System>(
+    task: &mut Task<'_, '_>,
+    means: S::Means,
+) -> Result<Solved, Failure> {
+    let Task { plan, keys, bytes, resources, progress } = task;
+    let shape = plan.shape;
+    let mut solved = Solved::default();
+    let (mut bytes, mut first_slot, mut bumped) = (&mut **bytes, 0, None);
+    for (number, layer) in shape.layers().enumerate() {
+        let alone = shape.of_layer(first_slot, layer);
+        let partitioned = match bumped.take() {
+            None => None,
+            Some(hashes) => {
+                let bits = alone.segment_bits;
+                Some(Partitioned::new(hashes, bits, resources.threads, progress)?)
+            }
+        };
+        let keys = partitioned.as_ref().unwrap_or(keys);
+        if number == shape.further.layers().len() {
+            solve_last::<B>(&alone, keys.segment(0), bytes, *resources, &mut solved)?;
+            break;
+        }
+        let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
+        let found = fill_layer::<S>(means, &alone, keys, mine, *resources, progress)?;
+        bumped = Some(gather(&mut solved, found)?);
+        (bytes, first_slot) = (behind, first_slot + layer.slots());
+    }
+    if solved.codes.exceptions.len() > shape.further.exceptions as usize {
+        return Err(Failure::NoSeed);
+    }
+    Ok(solved)
+}
+
+/// Fills and solves all segments of a bumping layer.
+fn fill_layer<S: System>(
+    means: S::Means,
+    layer: &Shape,
+    keys: &Partitioned,
+    bytes: &mut [u8],
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<Vec<Bumping>, Failure> {
+    let threads = resources.threads.min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
+    let mut workspaces = Vec::new();
+    for _ in 0..threads.max(1) {
+        workspaces.push(Workspace::<S>::new(means, layer)?);
+    }
+    let all = segments(layer, keys, bytes);
+    each(&mut workspaces, 0, all, layer.segments(), progress, |workspace, segment| {
+        Ok(resources.kernel.run(Fill { workspace, segment })?)
+    })
+}
+
+/// Adds what the segments of a layer found to what is known; the bumped keys.
+fn gather(solved: &mut Solved, found: Vec<Bumping>) -> Result<Vec<u64>, OutOfMemory> {
+    let Codes { codes, exceptions } = &mut solved.codes;
+    let mut bumped = Vec::new();
+    try_reserve(&mut bumped, found.iter().map(|segment| segment.bumped.len()).sum())?;
+    try_reserve(codes, found.iter().map(|segment| segment.codes.len()).sum())?;
+    for segment in found {
+        try_reserve(exceptions, segment.exceptions.len())?;
+        let first = codes.len() as u64;
+        exceptions.extend(segment.exceptions.iter().map(|bucket| first + bucket));
+        codes.extend_from_slice(&segment.codes);
+        bumped.extend_from_slice(&segment.bumped);
+        solved.redundant += segment.redundant;
+    }
+    Ok(bumped)
+}
+
+/// Solves the last layer under the lowest seed that works.
+fn solve_last<B: Band>(
+    layer: &Shape,
+    keys: &[u64],
+    bytes: &mut [u8],
+    resources: Resources,
+    solved: &mut Solved,
+) -> Result<(), Failure> {
+    let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
+    let mut workspace = construct::Workspace::<B, u32>::new(layer, resources.kernel)?;
+    let found = first_seed(limit, &mut workspace, keys)?;
+    let (seed, redundant) = found.ok_or(Failure::NoSeed)?;
+    workspace.solve(|_| 0, &layer.layout(), bytes);
+    solved.seeds = vec![seed];
+    solved.redundant += redundant;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! The plain way: Algorithm 1, a key at a time.
+//!
+//! It serves every target, and is what the other way is tested against.
+
+use super::System;
+use super::window::Class;
+use crate::arch::{Instructions, Work};
+use crate::back_substitution::Solve;
+use crate::banding::{Banding, Insertion};
+use crate::equation::Starts;
+use crate::error::OutOfMemory;
+use crate::layout::Layout;
+use crate::memory::try_reserve;
+use crate::width::Band;
+use alloc::vec::Vec;
+
+/// A system into which classes go key by key.
+pub(super) struct OneByOne<B> {
+    starts: Starts,
+    banding: Banding<B, u32>,
+    /// The rows that the present class has filled.
+    filled: Vec<usize>,
+}
+
+impl<B: Band> System for OneByOne<B> {
+    type Means = ();
+
+    fn new((): (), slots: u64, starts: Starts, _: usize) -> Result<Self, OutOfMemory> {
+        Ok(Self { starts, banding: Banding::new(slots as usize)?, filled: Vec::new() })
+    }
+
+    fn clear(&mut self) {
+        self.banding.clear();
+    }
+
+    #[inline(always)]
+    fn insert<I: Instructions>(
+        &mut self,
+        _: I,
+        class: Class<'_>,
+    ) -> Result<Option<usize>, OutOfMemory> {
+        self.filled.clear();
+        try_reserve(&mut self.filled, class.starts.len())?;
+        let (mut dependent, mut duplicates) = (0, None);
+        for (&start, &hash) in class.starts.iter().zip(class.hashes) {
+            let coefficients = self.starts.coefficients(hash);
+            match self.banding.insert(start as usize, coefficients, hash.fingerprint()) {
+                Insertion::At(row) => self.filled.push(row),
+                Insertion::Redundant | Insertion::Inconsistent => dependent += 1,
+            }
+            if dependent > 0 && dependent > *duplicates.get_or_insert_with(|| class.duplicates()) {
+                self.banding.undo(self.filled.drain(..));
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.filled.len()))
+    }
+
+    #[inline(always)]
+    fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]) {
+        Solve { banding: &self.banding, free: |_| 0, layout, bytes }.run(instructions);
+    }
+}
