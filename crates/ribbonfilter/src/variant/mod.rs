@@ -21,7 +21,7 @@ use core::fmt;
 ///
 /// | variant | paper | answers | size |
 /// |---|---|---|---|
-/// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | smallest; a seed for every segment |
+/// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | the smallest for small sets; a seed for every segment |
 /// | `Balanced` | section 6 | fingerprints; keys that find no room move to a second place | the smallest for large sets: about 0.5 % over the least at width 64 |
 /// | `Homogeneous` | section 4 | zero: no fingerprints, never fails | some percent more; the fastest query |
 /// | `Bumped` | [its successor] | fingerprints in layers that pass on the keys they cannot hold | 0.1 to 0.3 % above the least possible for large sets |
