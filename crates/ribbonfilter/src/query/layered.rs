@@ -32,8 +32,6 @@ pub(crate) struct LayeredProbe {
     compiled: CompiledQuery<Self>,
     width: Width,
     fractional: bool,
-    /// The first layer has one segment.
-    single: bool,
     first: Layer,
     further: [Layer; MAX_FURTHER],
     /// How many of these there are; the last does not bump.
@@ -91,13 +89,12 @@ impl LayeredProbe {
         let thresholds =
             others.iter().rev().fold(0, |packed, &next| packed << 16 | u64::from(next)) << 16
                 | threshold;
-        let (fractional, single) = (layout.is_fractional(), first.segment_bits == 0);
+        let fractional = layout.is_fractional();
         Self {
             kernel,
-            compiled: kernel.compiled(shape.width, fractional, single),
+            compiled: kernel.compiled(shape.width, fractional, false),
             width: shape.width,
             fractional,
-            single,
             first,
             further,
             count,
@@ -135,14 +132,15 @@ impl LayeredProbe {
 
     /// A key's place in a layer.
     #[inline(always)]
-    fn place(layer: &Layer, single: bool, mixed: u64) -> Place {
-        let (segment, below) = match single {
-            true => (0, mixed),
-            false => (segment(mixed, layer.segment_bits), below_segment(mixed, layer.segment_bits)),
-        };
+    fn place(layer: &Layer, mixed: u64) -> Place {
+        let (mut below, mut number, mut first_slot) = (mixed, 0, layer.first_slot);
+        if layer.segment_bits > 0 {
+            number = segment(mixed, layer.segment_bits);
+            below = below_segment(mixed, layer.segment_bits);
+            first_slot += number * layer.segment_slots;
+        }
         let hash = seeded(below, layer.seed);
-        let slot = layer.first_slot + segment * layer.segment_slots + layer.starts.start(hash);
-        Place { segment, hash, slot }
+        Place { segment: number, hash, slot: first_slot + layer.starts.start(hash) }
     }
 
     /// Whether the code of its bucket seems to bump a key, and the code. The exceptions have
@@ -180,22 +178,20 @@ impl LayeredProbe {
         low < self.exception_count && entry(low) == bucket
     }
 
-    /// Where a key is that seems to be bumped at this place of a layer.
-    #[inline(always)]
-    fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8, layer: usize) -> Place {
-        for (number, next) in self.further[..self.count].iter().enumerate().skip(layer) {
-            if !self.is_bumped(bytes, place.slot, code) {
+    /// Where a key is that seems to be bumped from its place in the first layer.
+    #[cold]
+    #[inline(never)]
+    fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
+        let mut bumped = true;
+        for (number, next) in (1..).zip(&self.further[..self.count]) {
+            if !bumped || !self.is_bumped(bytes, place.slot, code) {
                 break;
             }
-            place = Self::place(next, false, place.next_layer());
-            if number + 1 == self.count {
+            place = Self::place(next, place.next_layer());
+            if number == self.count {
                 break;
             }
-            let bumped;
             (bumped, code) = self.seems_bumped(bytes, place.slot);
-            if !bumped {
-                break;
-            }
         }
         place
     }
@@ -211,38 +207,30 @@ impl LayeredProbe {
 
     /// Where to look for a key.
     #[inline(always)]
-    fn locate<B: Band, P: Path>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
-        let place = Self::place(&self.first, P::PLAIN, mixed);
+    fn locate<B: Band>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
+        let place = Self::place(&self.first, mixed);
         if self.count > 0 {
             let (bumped, code) = self.seems_bumped(bytes, place.slot);
             if bumped {
-                return self.located(self.far(bytes, place, code));
+                return self.located(self.behind(bytes, place, code));
             }
         }
         self.located(place)
     }
 
-    /// Where a key is that seems to be bumped from the first layer.
-    #[cold]
-    #[inline(never)]
-    fn far(&self, bytes: &[u8], place: Place, code: u8) -> Place {
-        self.behind(bytes, place, code, 0)
-    }
-
     /// The same as [`locate`](Self::locate), without a branch that depends on the first code.
     #[inline(always)]
-    fn locate_ahead<B: Band, P: Path>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
+    fn locate_ahead<B: Band>(&self, bytes: &[u8], mixed: u64) -> Located<B> {
         if self.count < 2 {
-            return self.locate::<B, P>(bytes, mixed);
+            return self.locate::<B>(bytes, mixed);
         }
-        let near = Self::place(&self.first, P::PLAIN, mixed);
+        let near = Self::place(&self.first, mixed);
         let (from_first, code) = self.seems_bumped(bytes, near.slot);
-        let next = Self::place(&self.further[0], false, near.next_layer());
-        let (from_next, next_code) = self.seems_bumped(bytes, next.slot);
+        let next = Self::place(&self.further[0], near.next_layer());
+        let (from_next, _) = self.seems_bumped(bytes, next.slot);
         let doubtful = self.exception_count > 0 && code == MOST;
         if from_first & (from_next | doubtful) {
-            let _ = next_code;
-            return self.located(self.far(bytes, near, code));
+            return self.located(self.behind(bytes, near, code));
         }
         self.located(near.or(next, from_first))
     }
@@ -285,7 +273,7 @@ impl Query for LayeredProbe {
         let Some(readable) = self.solution.over(bytes) else {
             return true;
         };
-        self.locate::<B, P>(bytes, mixed).answer::<I, P>(instructions, readable)
+        self.locate::<B>(bytes, mixed).answer::<I, P>(instructions, readable)
     }
 }
 
@@ -302,8 +290,8 @@ impl<H: Iterator<Item = u64>> Work for Batch<'_, H> {
 
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) {
-        let LayeredProbe { width, fractional, single, .. } = *self.probe;
-        with_band!(width, B => with_path!(fractional, single, P => {
+        let LayeredProbe { width, fractional, .. } = *self.probe;
+        with_band!(width, B => with_path!(fractional, false, P => {
             self.run_with::<I, B, P>(instructions);
         }));
     }
@@ -316,7 +304,7 @@ impl<H: Iterator<Item = u64>> Batch<'_, H> {
         let bytes = readable.bytes();
         if bytes.len() <= CACHED_BYTES {
             for (key_hash, hit) in key_hashes.zip(hits) {
-                let at = probe.locate::<B, P>(bytes, mix(key_hash));
+                let at = probe.locate::<B>(bytes, mix(key_hash));
                 *hit = at.answer::<I, P>(instructions, readable);
             }
             return;
@@ -324,7 +312,7 @@ impl<H: Iterator<Item = u64>> Batch<'_, H> {
         let mut ring = [Located { slot: 0, coefficients: B::ZERO, row: 0 }; AHEAD];
         let mut asked = 0;
         for key_hash in key_hashes.take(hits.len()) {
-            let at = probe.locate_ahead::<B, P>(bytes, mix(key_hash));
+            let at = probe.locate_ahead::<B>(bytes, mix(key_hash));
             fetch(&probe.solution, instructions, bytes, &at);
             let before = core::mem::replace(&mut ring[asked % AHEAD], at);
             if asked >= AHEAD {
