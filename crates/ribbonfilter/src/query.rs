@@ -155,8 +155,7 @@ impl AnyProbe {
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
         match header.shape.variant {
             Variant::Bumped => {
-                let places = Layers::new(header);
-                Self::Layers(Probe::new(header, len, kernel, places, places.is_plain()))
+                Self::Layers(Probe::new(header, len, kernel, Layers::new(header), false))
             }
             _ => {
                 let places = OneSystem::new(header);

@@ -51,6 +51,7 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
 mod planes;
 mod portable;
 

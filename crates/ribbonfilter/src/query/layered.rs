@@ -94,22 +94,17 @@ impl Layers {
         }
     }
 
-    /// Whether the first layer has one segment.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.first.segment_bits == 0
-    }
-
     /// A key's place in a layer.
     #[inline(always)]
-    fn place(layer: &Layer, single: bool, mixed: u64) -> Place {
-        let (segment, below) = match single {
-            true => (0, mixed),
-            false => (segment(mixed, layer.segment_bits), below_segment(mixed, layer.segment_bits)),
-        };
+    fn place(layer: &Layer, mixed: u64) -> Place {
+        let (mut below, mut number, mut first_slot) = (mixed, 0, layer.first_slot);
+        if layer.segment_bits > 0 {
+            number = segment(mixed, layer.segment_bits);
+            below = below_segment(mixed, layer.segment_bits);
+            first_slot += number * layer.segment_slots;
+        }
         let hash = seeded(below, layer.seed);
-        let slot = layer.first_slot + segment * layer.segment_slots + layer.starts.start(hash);
-        Place { segment, hash, slot }
+        Place { segment: number, hash, slot: first_slot + layer.starts.start(hash) }
     }
 
     /// Whether the code of its bucket seems to bump a key, and the code. The exceptions have
@@ -147,22 +142,20 @@ impl Layers {
         low < self.exception_count && entry(low) == bucket
     }
 
-    /// Where a key is that seems to be bumped at this place of a layer.
-    #[inline(always)]
-    fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8, layer: usize) -> Place {
-        for (number, next) in self.further[..self.count].iter().enumerate().skip(layer) {
-            if !self.is_bumped(bytes, place.slot, code) {
+    /// Where a key is that seems to be bumped from its place in the first layer.
+    #[cold]
+    #[inline(never)]
+    fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
+        let mut bumped = true;
+        for (number, next) in (1..).zip(&self.further[..self.count]) {
+            if !bumped || !self.is_bumped(bytes, place.slot, code) {
                 break;
             }
-            place = Self::place(next, false, place.next_layer());
-            if number + 1 == self.count {
+            place = Self::place(next, place.next_layer());
+            if number == self.count {
                 break;
             }
-            let bumped;
             (bumped, code) = self.seems_bumped(bytes, place.slot);
-            if !bumped {
-                break;
-            }
         }
         place
     }
@@ -172,23 +165,16 @@ impl Layers {
         let row = u64::from(place.hash.fingerprint()) >> self.first_column;
         readable.lay::<B, P>(place.slot, place.hash.coefficients(), row)
     }
-
-    /// Where a key is that seems to be bumped from the first layer.
-    #[cold]
-    #[inline(never)]
-    fn far(&self, bytes: &[u8], place: Place, code: u8) -> Place {
-        self.behind(bytes, place, code, 0)
-    }
 }
 
 impl Places for Layers {
     #[inline(always)]
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
-        let mut place = Self::place(&self.first, P::PLAIN, mix(key_hash));
+        let mut place = Self::place(&self.first, mix(key_hash));
         if self.count > 0 {
             let (bumped, code) = self.seems_bumped(readable.bytes(), place.slot);
             if bumped {
-                place = self.far(readable.bytes(), place, code);
+                place = self.behind(readable.bytes(), place, code);
             }
         }
         self.lay::<B, P>(readable, place)
@@ -202,13 +188,13 @@ impl Places for Layers {
             return self.find::<B, P>(readable, key_hash);
         }
         let bytes = readable.bytes();
-        let near = Self::place(&self.first, P::PLAIN, mix(key_hash));
+        let near = Self::place(&self.first, mix(key_hash));
         let (from_first, code) = self.seems_bumped(bytes, near.slot);
-        let next = Self::place(&self.further[0], false, near.next_layer());
+        let next = Self::place(&self.further[0], near.next_layer());
         let (from_next, _) = self.seems_bumped(bytes, next.slot);
         let doubtful = self.exception_count > 0 && code == MOST;
         let place = match from_first & (from_next | doubtful) {
-            true => self.far(bytes, near, code),
+            true => self.behind(bytes, near, code),
             false => near.or(next, from_first),
         };
         self.lay::<B, P>(readable, place)

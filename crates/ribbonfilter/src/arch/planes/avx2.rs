@@ -2,9 +2,11 @@
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::{CACHED, Planes, STRIDE};
-use crate::arch::avx2::Avx2;
 use crate::layout::{Layout, MAX_COLUMNS};
 use core::arch::x86_64::*;
+
+/// Proof that the CPU has the instructions.
+pub(super) type Token = crate::arch::avx2::Avx2;
 
 /// A byte of ones in each of eight bytes.
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -18,7 +20,7 @@ const BELOW: u64 = !(DIAGONAL | ABOVE);
 const NO_LANE: u64 = u64::MAX;
 
 /// See [`Planes::eliminate`]; the system must then undo what was filled.
-pub(super) fn eliminate(_: Avx2, planes: &mut Planes) -> bool {
+pub(super) fn eliminate(_: Token, planes: &mut Planes) -> bool {
     // SAFETY: the token proves the features.
     unsafe {
         match planes.coefficient_planes {
@@ -230,11 +232,9 @@ impl Planes {
         }
         self.filled[at.panel] |= filled;
         self.pool.filled.push((at.panel as u32, filled));
-        for row in 0..8 {
-            if filled >> row & 1 == 1 {
-                let lane = at.head + pivots[row] as usize;
-                self.pool.placed[lane / 64] |= 1 << (lane % 64);
-            }
+        for pivot in pivots.into_iter().filter(|&pivot| pivot != NO_LANE) {
+            let lane = at.head + pivot as usize;
+            self.pool.placed[lane / 64] |= 1 << (lane % 64);
         }
         filled.count_ones() as usize
     }
@@ -294,7 +294,7 @@ impl<const WORDS: usize> Columns<WORDS> {
     fn eliminate(&mut self) -> (u8, [u64; 8]) {
         let mut filled = 0;
         let mut pivots = [NO_LANE; 8];
-        for row in 0..8 {
+        for (row, pivot_of_row) in pivots.iter_mut().enumerate() {
             // Rows before this one are done with.
             self.0[row][0] &= !0 << row;
             let lanes = self.0[row];
@@ -309,7 +309,7 @@ impl<const WORDS: usize> Columns<WORDS> {
             let place = 64 * first as u64 + u64::from(pivot);
             let is_lane = pivot < 64 && place >= 8;
             filled |= u8::from(is_lane) << row;
-            pivots[row] = if is_lane { place - 8 } else { NO_LANE };
+            *pivot_of_row = if is_lane { place - 8 } else { NO_LANE };
         }
         (filled, pivots)
     }
@@ -598,7 +598,7 @@ fn transposed_lanes(rows: &[u64; 32]) -> [__m256i; 8] {
 }
 
 /// See [`Planes::solve`].
-pub(super) fn solve(_: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+pub(super) fn solve(_: Token, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
     // SAFETY: the token proves the features.
     unsafe {
         match (planes.coefficient_planes, planes.all_planes - planes.coefficient_planes) {

@@ -26,6 +26,13 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(not(target_arch = "x86_64"))]
+mod nowhere;
+
+#[cfg(target_arch = "x86_64")]
+use avx2 as instructions;
+#[cfg(not(target_arch = "x86_64"))]
+use nowhere as instructions;
 
 use crate::Width;
 use crate::error::OutOfMemory;
@@ -45,12 +52,7 @@ const CACHED: usize = 128;
 
 /// Proof that the CPU can eliminate by planes.
 #[derive(Clone, Copy)]
-pub(crate) struct Eliminator(pub(super) Instructions);
-
-#[cfg(target_arch = "x86_64")]
-type Instructions = super::avx2::Avx2;
-#[cfg(not(target_arch = "x86_64"))]
-type Instructions = core::convert::Infallible;
+pub(crate) struct Eliminator(pub(super) instructions::Token);
 
 /// A system in panels, and the pool that is to go in.
 pub(crate) struct Planes {
@@ -150,10 +152,7 @@ impl Planes {
             return true;
         }
         self.pool.begin();
-        #[cfg(target_arch = "x86_64")]
-        let independent = avx2::eliminate(self.eliminator.0, self);
-        #[cfg(not(target_arch = "x86_64"))]
-        let independent = match self.eliminator.0 {};
+        let independent = instructions::eliminate(self.eliminator.0, self);
         if !independent {
             self.undo();
         }
@@ -176,12 +175,7 @@ impl Planes {
 
     /// Solves the system into the blocks of a layout; free variables are zero.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
-        #[cfg(target_arch = "x86_64")]
-        avx2::solve(self.eliminator.0, self, layout, bytes);
-        #[cfg(not(target_arch = "x86_64"))]
-        match (self.eliminator.0, layout, bytes) {
-            (never, ..) => match never {},
-        }
+        instructions::solve(self.eliminator.0, self, layout, bytes);
     }
 }
 

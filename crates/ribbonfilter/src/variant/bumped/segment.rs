@@ -42,7 +42,7 @@ pub(super) struct Bumping {
 
 /// What one thread needs to fill one segment after another.
 pub(super) struct Workspace<S> {
-    pub(super) segment_bits: u32,
+    segment_bits: u32,
     segment_slots: u64,
     starts: Starts,
     buckets: Buckets,

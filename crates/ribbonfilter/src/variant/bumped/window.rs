@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Starts of a window, as a power of two.
-pub(super) const WINDOW_LOG: u32 = 13;
+pub(super) const WINDOW_LOG: u32 = 12;
 pub(super) const WINDOW: usize = 1 << WINDOW_LOG;
 
 /// The seed of every bumping layer: none of them can fail.
