@@ -23,6 +23,10 @@ const AHEAD: usize = 16;
 /// Filters up to this size live in the core's own cache, where fetching ahead only costs.
 const CACHED_BYTES: usize = 1 << 18;
 
+/// Larger filters lie in memory that is so far away that a mispredicted branch, which loses
+/// what was asked for behind it, is dearer than to look for a second place in vain.
+const FAR_BYTES: usize = 1 << 25;
+
 /// Keys of a batch that are hashed at a time.
 const HASHED: usize = 256;
 
@@ -36,7 +40,7 @@ pub(crate) trait Places: Copy {
 
     /// The same where memory is far and a branch that is not foreseen is dear.
     #[inline(always)]
-    fn find_ahead<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+    fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         self.find::<B, P>(readable, key_hash)
     }
 }
@@ -124,21 +128,52 @@ impl<L: Places> Query for Probe<L> {
             }
             return;
         }
-        // A ring of equations on their way: each takes the place of one that is answered.
+        match bytes.len() <= FAR_BYTES {
+            true => probe.pipeline::<I, B, P, false>(instructions, readable, key_hashes, hits),
+            false => probe.pipeline::<I, B, P, true>(instructions, readable, key_hashes, hits),
+        }
+    }
+}
+
+impl<L: Places> Probe<L> {
+    /// Answers many queries, the memory of some always on its way.
+    #[inline(always)]
+    fn pipeline<I: Instructions, B: Band, P: Path, const FAR: bool>(
+        &self,
+        instructions: I,
+        readable: Readable<'_>,
+        key_hashes: &[u64],
+        hits: &mut [bool],
+    ) {
+        // A ring of equations: each takes the place of one that is answered.
         let mut ring = [Laid::<B>::NOWHERE; AHEAD];
         for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *laid = probe.places.find_ahead::<B, P>(readable, key_hash);
-            readable.fetch(instructions, laid);
+            *laid = self.ask::<I, B, P, FAR>(instructions, readable, key_hash);
         }
         let behind = key_hashes.get(AHEAD..).unwrap_or_default();
         for (index, (&key_hash, hit)) in key_hashes.iter().zip(hits).enumerate() {
             let laid = &mut ring[index % AHEAD];
-            *hit = probe.answer::<I, B, P>(instructions, readable, key_hash, *laid);
+            *hit = self.answer::<I, B, P>(instructions, readable, key_hash, *laid);
             if let Some(&next) = behind.get(index) {
-                *laid = probe.places.find_ahead::<B, P>(readable, next);
-                readable.fetch(instructions, laid);
+                *laid = self.ask::<I, B, P, FAR>(instructions, readable, next);
             }
         }
+    }
+
+    /// Finds the place of a key and asks for its memory.
+    #[inline(always)]
+    fn ask<I: Instructions, B: Band, P: Path, const FAR: bool>(
+        &self,
+        instructions: I,
+        readable: Readable<'_>,
+        key_hash: u64,
+    ) -> Laid<B> {
+        let laid = match FAR {
+            true => self.places.find_far::<B, P>(readable, key_hash),
+            false => self.places.find::<B, P>(readable, key_hash),
+        };
+        readable.fetch(instructions, &laid);
+        laid
     }
 }
 

@@ -183,7 +183,7 @@ impl Places for Layers {
     /// Without a branch that depends on the first code: most keys are in one of the first
     /// two layers.
     #[inline(always)]
-    fn find_ahead<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+    fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         if self.count < 2 {
             return self.find::<B, P>(readable, key_hash);
         }
