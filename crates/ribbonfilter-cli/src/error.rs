@@ -103,11 +103,24 @@ pub fn usage(error: &clap::Error) -> Result {
         return Err(Error::new("no command given: `ribbon --help` lists them"));
     }
     let text = error.to_string();
-    let said = text.lines().take_while(|line| !line.starts_with("Usage:"));
-    let said = said.map(str::trim).filter(|line| !line.is_empty() && !is_pointer(line));
-    let said = said.collect::<Vec<_>>().join(" ");
-    let said = said.strip_prefix("error: ").unwrap_or(&said);
-    Err(Error::new(format_args!("{said} (see `ribbon --help`)")))
+    let mut said = String::new();
+    let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
+    for line in lines.map(str::trim).filter(|line| !line.is_empty() && !is_pointer(line)) {
+        match line.strip_prefix("tip: ") {
+            Some(tip) => said.extend(["; ", tip]),
+            None => said.extend([" ", line]),
+        }
+    }
+    let said = said.trim_start().trim_start_matches("error: ");
+    Err(Error::new(format_args!("{said} (see `{} --help`)", command_in(&text))))
+}
+
+/// The command that the parser's usage is about.
+fn command_in(text: &str) -> String {
+    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
+    let is_name = |word: &&str| !word.starts_with(['[', '<', '-']);
+    let words: Vec<_> = usage.unwrap_or("ribbon").split(' ').take_while(is_name).collect();
+    words.join(" ")
 }
 
 /// The parser's own hint at the help, which ours replaces.

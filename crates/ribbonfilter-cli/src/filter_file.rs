@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::{show, values};
 use ribbonfilter::{Filter, MappedBytes, OpenError};
 use serde::Serialize;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Maps a filter's file.
@@ -17,6 +18,9 @@ pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
 /// What could not be opened or verified, as an error at its place.
 pub fn failed(path: &Path, error: &OpenError) -> Error {
     match error {
+        OpenError::Io(error) if error.kind() == ErrorKind::InvalidInput => {
+            Error::at(path, "is not a regular file: name a filter's file")
+        }
         OpenError::Io(error) => Error::io(path, error),
         other => Error::at(path, other),
     }

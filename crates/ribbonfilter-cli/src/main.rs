@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// A filter answers "might this key be in the set?": always yes for a key that was put in, and
 /// wrongly yes for others at a rate that you choose.
 #[derive(Parser)]
-#[command(name = "ribbon", version, after_help = EXAMPLES, infer_subcommands = true)]
+#[command(name = "ribbon", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: commands::Command,
