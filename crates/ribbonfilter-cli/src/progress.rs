@@ -1,67 +1,62 @@
 //! Progress on standard error, where someone watches: nothing is shown if it is no terminal.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 
-/// The bar of the present phase. Its clones are the same bar.
-#[derive(Clone)]
-pub struct Progress {
-    bar: ProgressBar,
-}
+/// The bar of one phase, on the screen as long as it lives. So it is gone before an error is
+/// told or the next bar drawn.
+pub struct Progress(ProgressBar);
 
 const BYTES: &str =
     "{msg:13} {wide_bar} {binary_bytes}/{binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
 const BYTES_UNBOUNDED: &str = "{msg:13} {spinner} {binary_bytes}  {binary_bytes_per_sec}";
-const KEYS: &str = "{msg:13} {wide_bar} {percent} %  {per_sec} keys  {eta} left";
+const KEYS: &str = "{msg:13} {wide_bar} {percent} %  {key_rate}  {eta} left";
 
 impl Progress {
-    /// No progress: for quiet commands.
+    /// Nothing, for quiet commands.
     pub fn none() -> Self {
-        Self { bar: ProgressBar::hidden() }
-    }
-
-    /// A bar that shows itself if standard error is a terminal.
-    pub fn new() -> Self {
-        Self { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()) }
+        Self(ProgressBar::hidden())
     }
 
     /// A phase that counts bytes, all of which may be known.
-    pub fn start_bytes(&self, phase: &'static str, total: Option<u64>) {
-        match total {
-            Some(total) => self.start(phase, BYTES, total),
-            None => {
-                self.start(phase, BYTES_UNBOUNDED, 0);
-                self.bar.unset_length();
-            }
-        }
+    pub fn bytes(phase: &'static str, total: Option<u64>) -> Self {
+        let template = if total.is_some() { BYTES } else { BYTES_UNBOUNDED };
+        Self::new(phase, template, total)
     }
 
     /// A phase that counts keys.
-    pub fn start_keys(&self, phase: &'static str, total: u64) {
-        self.start(phase, KEYS, total);
+    pub fn keys(phase: &'static str, total: u64) -> Self {
+        Self::new(phase, KEYS, Some(total))
     }
 
-    fn start(&self, phase: &'static str, template: &str, total: u64) {
+    fn new(phase: &'static str, template: &str, total: Option<u64>) -> Self {
         // A template that does not parse would be a mistake of ours, not worth a panic.
         let style = ProgressStyle::with_template(template);
-        self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        self.bar.set_message(phase);
-        self.bar.set_length(total);
-        self.bar.reset();
-        self.bar.tick();
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+        let bar = bar.with_style(style.with_key("key_rate", key_rate)).with_message(phase);
+        // Drawn at once, however short the phase.
+        bar.tick();
+        Self(bar)
     }
 
-    /// So much more of the present phase is done.
+    /// So much more is done.
     pub fn advance(&self, more: u64) {
-        self.bar.inc(more);
+        self.0.inc(more);
     }
 
-    /// So much of the present phase is done.
+    /// So much is done.
     pub fn set(&self, done: u64) {
-        self.bar.set_position(done);
+        self.0.set_position(done);
     }
+}
 
-    /// Takes the bar from the screen, before anything else is written.
-    pub fn clear(&self) {
-        self.bar.finish_and_clear();
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
+}
+
+fn key_rate(state: &ProgressState, text: &mut dyn Write) {
+    let _ = write!(text, "{:.1} million keys/s", state.per_sec() / 1e6);
 }

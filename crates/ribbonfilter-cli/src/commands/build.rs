@@ -57,28 +57,34 @@ const PIECE: usize = 1 << 20;
 
 pub fn run(arguments: &Arguments) -> Result {
     let started = Instant::now();
-    let progress = if arguments.quiet { Progress::none() } else { Progress::new() };
-    let outcome = build(arguments, &progress);
-    // Before an error, too, the screen is cleared.
-    progress.clear();
-    let summary = outcome?.summary();
+    let mut output = Output::create(&arguments.output, arguments.force)?;
+    let builder = read(arguments)?;
+    let filter = solve(arguments, builder)?;
+    write(arguments, &filter, &mut output)?;
+    output.commit()?;
     if !arguments.quiet {
+        let summary = Description::of(&filter).summary();
         print(format!("{summary}, {:.2} seconds\n", started.elapsed().as_secs_f64()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(arguments: &Arguments, progress: &Progress) -> Result<Description> {
-    let mut output = Output::create(&arguments.output, arguments.force)?;
-    let builder = read(arguments, progress)?;
-    let filter = solve(builder, progress)?;
-    write(&filter, &mut output, progress)?;
-    output.commit()?;
-    Ok(Description::of(&filter))
+impl Arguments {
+    fn progress_bytes(&self, phase: &'static str, total: Option<u64>) -> Progress {
+        if self.quiet { Progress::none() } else { Progress::bytes(phase, total) }
+    }
+
+    fn progress_keys(&self, phase: Phase, total: u64) -> Progress {
+        let name = match phase {
+            Phase::Partitioning => "partitioning",
+            _ => "solving",
+        };
+        if self.quiet { Progress::none() } else { Progress::keys(name, total) }
+    }
 }
 
 /// Hashes all keys into a builder.
-fn read(arguments: &Arguments, progress: &Progress) -> Result<FilterBuilder<'static>> {
+fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     let inputs = Inputs::new(&arguments.files)?;
     let mut builder = arguments.target.builder().key_seed(arguments.key_seed);
     if let Some(bytes) = arguments.memory {
@@ -86,11 +92,11 @@ fn read(arguments: &Arguments, progress: &Progress) -> Result<FilterBuilder<'sta
     }
     // What cannot be planned for one key more is better refused before a long reading.
     plan_early(&builder)?;
-    progress.start_bytes("reading", inputs.total());
+    let progress = arguments.progress_bytes("reading", inputs.total());
     let options = input::Options {
         key_seed: arguments.key_seed,
         threads: arguments.target.threads,
-        progress,
+        progress: &progress,
     };
     input::read(
         &inputs,
@@ -131,30 +137,23 @@ fn check_memory(builder: &FilterBuilder<'_>, memory: Option<u64>) -> Result<()> 
     }
 }
 
-fn solve(builder: FilterBuilder<'_>, progress: &Progress) -> Result<Filter> {
+fn solve(arguments: &Arguments, builder: FilterBuilder<'_>) -> Result<Filter> {
     let keys = builder.len();
-    let mut present = None;
+    let mut present: Option<(Phase, Progress)> = None;
     let builder = builder.progress(|news| {
-        if present.replace(news.phase) != Some(news.phase) {
-            progress.start_keys(phase_name(news.phase), keys);
-        }
+        // The old bar leaves before the new one comes.
+        present.take_if(|(phase, _)| *phase != news.phase);
+        let new = || (news.phase, arguments.progress_keys(news.phase, keys));
+        let (_, progress) = present.get_or_insert_with(new);
         progress.set((news.share() * keys as f64) as u64);
         Control::Continue
     });
     builder.finish().map_err(|error| failed(&error))
 }
 
-fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Partitioning => "partitioning",
-        Phase::Writing => "writing",
-        _ => "solving",
-    }
-}
-
-fn write(filter: &Filter, output: &mut Output, progress: &Progress) -> Result<()> {
+fn write(arguments: &Arguments, filter: &Filter, output: &mut Output) -> Result<()> {
     let bytes = filter.as_bytes();
-    progress.start_bytes("writing", Some(bytes.len() as u64));
+    let progress = arguments.progress_bytes("writing", Some(bytes.len() as u64));
     for piece in bytes.chunks(PIECE) {
         output.write(piece)?;
         progress.advance(piece.len() as u64);

@@ -67,8 +67,7 @@ fn look_for_all(
 ) -> Result<std::result::Result<u64, String>> {
     let inputs = Inputs::new(&arguments.keys)?;
     let format = arguments.input.format();
-    let progress = Progress::new();
-    progress.start_bytes("verifying", inputs.total());
+    let progress = Progress::bytes("verifying", inputs.total());
     let options = input::Options {
         key_seed: filter.key_seed(),
         threads: arguments.threads,
@@ -76,14 +75,12 @@ fn look_for_all(
     };
     let (mut keys, mut missing) = (0, None);
     let work = |batch: &Batch| first_missing(filter, batch);
-    let outcome = input::read(&inputs, format, options, work, |batch, first| {
+    input::read(&inputs, format, options, work, |batch, first| {
         keys += batch.hashes().len() as u64;
         let Some(index) = first else { return Ok(Flow::Continue) };
         missing = Some(describe(batch, index, &inputs, &format));
         Ok(Flow::Stop)
-    });
-    progress.clear();
-    outcome?;
+    })?;
     Ok(missing.map_or(Ok(keys), Err))
 }
 

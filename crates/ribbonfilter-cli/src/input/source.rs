@@ -82,7 +82,7 @@ pub struct Source<'a> {
     progress: &'a Progress,
     /// The input being read or to be opened next.
     index: usize,
-    reader: Option<Reader>,
+    reader: Option<Reader<'a>>,
     /// The begin of a record whose end has not been read yet.
     carry: Vec<u8>,
 }
@@ -161,12 +161,12 @@ impl<'a> Source<'a> {
 }
 
 /// One input, opened.
-enum Reader {
+enum Reader<'a> {
     Plain(Box<dyn Read + Send>),
-    Packed(Box<dyn Read + Send>),
+    Packed(Box<dyn Read + Send + 'a>),
 }
 
-impl Reader {
+impl Reader<'_> {
     /// Reads what there is, so that an answer need not wait for the next key; of compressed
     /// input as much as there is room for, since its pieces are small.
     fn read(&mut self, room: &mut [u8], progress: &Progress) -> io::Result<usize> {
@@ -233,7 +233,7 @@ impl Packing {
 }
 
 /// Opens an input. Of a plain one the first bytes have been read already.
-fn open(path: &Path, plain: bool, progress: &Progress) -> io::Result<(Reader, Vec<u8>)> {
+fn open<'a>(path: &Path, plain: bool, progress: &'a Progress) -> io::Result<(Reader<'a>, Vec<u8>)> {
     let mut file: Box<dyn Read + Send> =
         if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     let first = if plain { Vec::new() } else { first_bytes(&mut file)? };
@@ -241,8 +241,8 @@ fn open(path: &Path, plain: bool, progress: &Progress) -> io::Result<(Reader, Ve
         progress.advance(first.len() as u64);
         return Ok((Reader::Plain(file), first));
     };
-    let counted = Counted { reader: Cursor::new(first).chain(file), progress: progress.clone() };
-    let decoder: Box<dyn Read + Send> = match packing {
+    let counted = Counted { reader: Cursor::new(first).chain(file), progress };
+    let decoder: Box<dyn Read + Send + 'a> = match packing {
         Packing::Gzip => {
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, counted)))
         }
@@ -265,12 +265,12 @@ fn first_bytes(file: &mut impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Tells of the packed bytes that were read, since only their number is known beforehand.
-struct Counted<R> {
+struct Counted<'a, R> {
     reader: R,
-    progress: Progress,
+    progress: &'a Progress,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(room)?;
         self.progress.advance(count as u64);

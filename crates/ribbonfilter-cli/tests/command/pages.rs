@@ -1,0 +1,41 @@
+//! Help, completions and manual pages, all from one definition.
+
+use crate::support::Folder;
+
+const COMMANDS: [&str; 7] = ["build", "query", "info", "verify", "plan", "completions", "man"];
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let folder = Folder::new();
+    let all = folder.good("--help");
+    for command in COMMANDS {
+        assert!(all.contains(&format!("\n  {command} ")), "{command}");
+        let help = folder.good(&format!("{command} --help"));
+        assert!(help.contains(&format!("Examples:\n  ")), "{command}");
+        assert!(help.contains(&format!("Usage: ribbon {command}")), "{command}");
+    }
+    assert!(folder.good("query --help").contains("nobody may change its file while it is in use"));
+    assert!(folder.good("--version").starts_with("ribbon "));
+}
+
+#[test]
+fn completions_know_the_options() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.good(&format!("completions {shell}"));
+        assert!(script.contains("bits-per-key"), "{shell}");
+    }
+    folder.run("completions tcsh").fails_with("tcsh");
+}
+
+#[test]
+fn manual_pages_of_every_command() {
+    let folder = Folder::new();
+    folder.good("man .");
+    for command in COMMANDS {
+        let page = String::from_utf8(folder.read(&format!("ribbon-{command}.1"))).expect("text");
+        assert!(page.contains(".TH ribbon"), "{command}");
+    }
+    assert!(folder.names().contains(&"ribbon.1".into()));
+    folder.run("man none").fails_with("none: ");
+}
