@@ -102,7 +102,7 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         &inputs,
         arguments.input.format(),
         options,
-        |_| (),
+        |_, ()| (),
         |batch, ()| {
             builder.extend_hashes(batch.hashes().iter().copied());
             check_memory(&builder, arguments.memory)?;

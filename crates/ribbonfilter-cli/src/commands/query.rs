@@ -2,7 +2,7 @@
 
 use crate::error::{Error, NOT_FOUND, Result};
 use crate::filter_file;
-use crate::input::{self, Batch, Flow, Format, InputArguments, Inputs};
+use crate::input::{self, Batch, Flow, InputArguments, Inputs};
 use crate::output::print;
 use crate::progress::Progress;
 use clap::Args;
@@ -110,11 +110,14 @@ fn ask_stream(arguments: &Arguments, filter: &Filter<MappedBytes>) -> Result<u64
         progress: &Progress::none(),
     };
     let mut selected = 0;
-    let work = |batch: &Batch| select(arguments, filter, format, batch);
-    input::read(&inputs, format, options, work, |_, found: Found| {
+    let work = |batch: &Batch, found: &mut Found| {
+        found.ask(arguments, filter, batch);
+        format.complete(&mut found.text);
+    };
+    input::read(&inputs, format, options, work, |_, found| {
         selected += found.selected;
         if !found.text.is_empty() {
-            print(found.text)?;
+            print(&found.text)?;
         }
         Ok(if arguments.quiet && selected > 0 { Flow::Stop } else { Flow::Continue })
     })?;
@@ -122,26 +125,27 @@ fn ask_stream(arguments: &Arguments, filter: &Filter<MappedBytes>) -> Result<u64
 }
 
 /// What one batch gave.
+#[derive(Default)]
 struct Found {
+    hits: Vec<bool>,
     selected: u64,
     /// The selected records, ready to be printed.
     text: Vec<u8>,
 }
 
-fn select(
-    arguments: &Arguments,
-    filter: &Filter<MappedBytes>,
-    format: Format,
-    batch: &Batch,
-) -> Found {
-    let hits = filter.contains_hash_batch(batch.hashes());
-    let mut found = Found { selected: 0, text: Vec::new() };
-    for (index, _) in hits.iter().enumerate().filter(|(_, hit)| arguments.selects(**hit)) {
-        found.selected += 1;
-        if arguments.prints_keys() {
-            found.text.extend_from_slice(batch.record(index));
+impl Found {
+    fn ask(&mut self, arguments: &Arguments, filter: &Filter<MappedBytes>, batch: &Batch) {
+        self.hits.resize(batch.hashes().len(), false);
+        filter.contains_hash_batch_into(batch.hashes(), &mut self.hits);
+        self.selected = 0;
+        self.text.clear();
+        for (index, &hit) in self.hits.iter().enumerate() {
+            if arguments.selects(hit) {
+                self.selected += 1;
+                if arguments.prints_keys() {
+                    self.text.extend_from_slice(batch.record(index));
+                }
+            }
         }
     }
-    format.complete(&mut found.text);
-    found
 }

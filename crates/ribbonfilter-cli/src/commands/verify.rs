@@ -74,18 +74,17 @@ fn look_for_all(
         progress: &progress,
     };
     let (mut keys, mut missing) = (0, None);
-    let work = |batch: &Batch| first_missing(filter, batch);
-    input::read(&inputs, format, options, work, |batch, first| {
+    let work = |batch: &Batch, hits: &mut Vec<bool>| {
+        hits.resize(batch.hashes().len(), false);
+        filter.contains_hash_batch_into(batch.hashes(), hits);
+    };
+    input::read(&inputs, format, options, work, |batch, hits| {
         keys += batch.hashes().len() as u64;
-        let Some(index) = first else { return Ok(Flow::Continue) };
+        let Some(index) = hits.iter().position(|hit| !hit) else { return Ok(Flow::Continue) };
         missing = Some(describe(batch, index, &inputs, &format));
         Ok(Flow::Stop)
     })?;
     Ok(missing.map_or(Ok(keys), Err))
-}
-
-fn first_missing(filter: &Filter<MappedBytes>, batch: &Batch) -> Option<usize> {
-    filter.contains_hash_batch(batch.hashes()).iter().position(|hit| !hit)
 }
 
 fn describe(batch: &Batch, index: usize, inputs: &Inputs, format: &Format) -> String {

@@ -8,6 +8,7 @@ use super::records::{Format, Hashed};
 use super::source::{Chunk, Inputs, Source};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use std::marker::PhantomData;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Whether to read on.
@@ -67,7 +68,7 @@ impl<S> Handing<S> {
 }
 
 /// All that the threads share.
-struct Crew<'a, W, S> {
+struct Crew<'a, T, W, S> {
     inputs: &'a Inputs,
     format: Format,
     key_seed: u64,
@@ -75,10 +76,13 @@ struct Crew<'a, W, S> {
     reading: Mutex<Reading<'a>>,
     handing: Mutex<Handing<S>>,
     turn: Condvar,
+    /// Each thread has a result of its own.
+    result: PhantomData<fn() -> T>,
 }
 
 /// Reads all inputs. `work` is done for each batch on any thread, `sink` gets the batches and
-/// what came of them one by one, in their order.
+/// what came of them one by one, in their order. What comes of a batch overwrites what came of
+/// an earlier one, so that its buffers are allocated once.
 pub fn read<T, W, S>(
     inputs: &Inputs,
     format: Format,
@@ -87,8 +91,9 @@ pub fn read<T, W, S>(
     sink: S,
 ) -> Result<()>
 where
-    W: Fn(&Batch) -> T + Sync,
-    S: FnMut(&Batch, T) -> Result<Flow> + Send,
+    T: Default,
+    W: Fn(&Batch, &mut T) + Sync,
+    S: FnMut(&Batch, &mut T) -> Result<Flow> + Send,
 {
     let source = Source::new(inputs, format, options.progress);
     let crew = Crew {
@@ -104,6 +109,7 @@ where
             outcome: Ok(Flow::Continue),
         }),
         turn: Condvar::new(),
+        result: PhantomData,
     };
     std::thread::scope(|scope| {
         for _ in 1..threads(options.threads) {
@@ -131,17 +137,19 @@ fn threads(asked: usize) -> usize {
     }
 }
 
-impl<T, W, S> Crew<'_, W, S>
+impl<T, W, S> Crew<'_, T, W, S>
 where
-    W: Fn(&Batch) -> T + Sync,
-    S: FnMut(&Batch, T) -> Result<Flow> + Send,
+    T: Default,
+    W: Fn(&Batch, &mut T) + Sync,
+    S: FnMut(&Batch, &mut T) -> Result<Flow> + Send,
 {
     fn take_turns(&self) {
-        let mut batch = Batch::default();
+        let (mut batch, mut result) = (Batch::default(), T::default());
         while let Some((number, filled)) = self.fill(&mut batch.chunk) {
             let worked = filled.map(|()| {
                 self.format.hash(batch.chunk.bytes(), self.key_seed, &mut batch.hashed);
-                (self.work)(&batch)
+                (self.work)(&batch, &mut result);
+                &mut result
             });
             if !self.hand_on(number, &mut batch, worked) {
                 lock(&self.reading).done = true;
@@ -171,7 +179,7 @@ where
     }
 
     /// Waits for its turn and hands the batch on; whether to go on.
-    fn hand_on(&self, number: u64, batch: &mut Batch, worked: Result<T>) -> bool {
+    fn hand_on(&self, number: u64, batch: &mut Batch, worked: Result<&mut T>) -> bool {
         let waiting = |handing: &mut Handing<S>| handing.goes_on() && handing.next != number;
         let handing = self.turn.wait_while(lock(&self.handing), waiting);
         let mut handing = handing.unwrap_or_else(PoisonError::into_inner);
@@ -183,7 +191,7 @@ where
         handing.goes_on()
     }
 
-    fn accept(&self, handing: &mut Handing<S>, batch: &mut Batch, worked: T) -> Result<Flow> {
+    fn accept(&self, handing: &mut Handing<S>, batch: &mut Batch, worked: &mut T) -> Result<Flow> {
         let (input, records) = handing.counted;
         batch.before = if input == batch.chunk.input { records } else { 0 };
         let found = batch.hashes().len();

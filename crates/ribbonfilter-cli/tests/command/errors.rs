@@ -178,7 +178,8 @@ fn no_permission_to_read_or_write() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     for name in ["keys", "good.ribbon"] {
-        fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0)).expect("permissions");
+        fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o0))
+            .expect("permissions");
     }
     fs::create_dir(folder.path("locked")).expect("a folder");
     fs::set_permissions(folder.path("locked"), PermissionsExt::from_mode(0o555))

@@ -37,8 +37,8 @@ fn killed_at_any_moment() {
 
 /// The moments lie evenly over the build and somewhat beyond, shifted by the clock's whim.
 fn moment(whole: Duration, round: u32, rounds: u32) -> Duration {
-    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let whim = nanos.map_or(0, |time| time.subsec_nanos() / 1000 % 1000);
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let whim = time.map_or(0, |time| time.subsec_micros() % 1000);
     whole * (1000 * round + whim) / (900 * rounds)
 }
 

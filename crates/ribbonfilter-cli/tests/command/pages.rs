@@ -11,7 +11,7 @@ fn every_command_has_help_with_examples() {
     for command in COMMANDS {
         assert!(all.contains(&format!("\n  {command} ")), "{command}");
         let help = folder.good(&format!("{command} --help"));
-        assert!(help.contains(&format!("Examples:\n  ")), "{command}");
+        assert!(help.contains("Examples:\n  "), "{command}");
         assert!(help.contains(&format!("Usage: ribbon {command}")), "{command}");
     }
     assert!(folder.good("query --help").contains("nobody may change its file while it is in use"));
@@ -38,4 +38,24 @@ fn manual_pages_of_every_command() {
     }
     assert!(folder.names().contains(&"ribbon.1".into()));
     folder.run("man none").fails_with("none: ");
+}
+
+/// The first command of the README, from the files in the repository.
+#[cfg(unix)]
+#[test]
+fn the_first_command_of_the_readme() {
+    use crate::support::{RIBBON, feed};
+    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(repository.join("README.md")).expect("a README");
+    let cargo = "cargo run --release -p ribbonfilter-cli --";
+    let line = readme.lines().find(|line| line.starts_with("cargo run")).expect("a command");
+    assert_eq!(line.matches(cargo).count(), 2);
+    let folder = Folder::new();
+    let line = line.replace("target/", &folder.path("").to_string_lossy()).replace(cargo, RIBBON);
+    let mut shell = std::process::Command::new("sh");
+    let ran = feed(shell.args(["-c", &line]).current_dir(repository), b"");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert!(lines[0].starts_with("486 keys, "), "{lines:?}");
+    assert_eq!(lines[1..], ["maple"]);
 }
