@@ -65,7 +65,7 @@ impl Description {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         vec![
             ("keys", show::count(self.keys)),
-            ("size", format!("{} bytes ({})", show::count(self.bytes), show::bytes(self.bytes))),
+            ("size", self.size_shown()),
             ("bits a key", self.bits_shown()),
             ("overhead", show::percent(self.overhead)),
             ("expected rate", show::rate(self.expected_rate)),
@@ -88,6 +88,11 @@ impl Description {
             show::percent(self.overhead),
             show::rate(self.expected_rate),
         )
+    }
+
+    fn size_shown(&self) -> String {
+        let exact = format!("{} bytes", show::count(self.bytes));
+        if self.bytes < 1024 { exact } else { format!("{exact} ({})", show::bytes(self.bytes)) }
     }
 
     fn bits_shown(&self) -> String {

@@ -48,8 +48,10 @@ pub fn significant(value: f64) -> String {
     if value < 1e-4 {
         return format!("{value:.2e}");
     }
-    let before = value.log10().floor() as i32;
-    format!("{value:.*}", (2 - before).max(0) as usize)
+    // Rounding may add a digit, so the exponent is that of the rounded value.
+    let rounded = format!("{value:.2e}");
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    format!("{value:.*}", (2 - exponent.unwrap_or(0)).max(0) as usize)
 }
 
 #[cfg(test)]
@@ -66,6 +68,7 @@ mod tests {
         assert_eq!(percent(0.01876), "1.88 %");
         assert_eq!(percent(f64::NAN), "-");
         assert_eq!(rate(1.0 / 256.0), "0.00391 (1 in 256)");
+        assert_eq!(rate(0.000_999_98), "0.00100 (1 in 1,000)");
         assert_eq!(rate(1e-6), "1.00e-6 (1 in 1,000,000)");
         assert_eq!(rate(0.0), "0");
     }

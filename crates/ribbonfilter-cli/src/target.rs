@@ -16,11 +16,11 @@ pub struct TargetArguments {
     /// All the bytes that the filter may take, as 4096 or 1.5GiB
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, group = "target")]
     size: Option<u64>,
-    /// The member of the ribbon family, as standard or homogeneous [default: the smallest]
-    #[arg(long, value_parser = values::variant)]
+    /// The member of the ribbon family [default: the smallest]
+    #[arg(long, ignore_case = true, value_parser = values::variant())]
     pub variant: Option<Variant>,
-    /// The ribbon width: 16, 32, 64 or 128 [default: the variant's best]
-    #[arg(long, value_parser = values::width)]
+    /// The ribbon width: wider is smaller and slower [default: the variant's best]
+    #[arg(long, value_parser = values::width())]
     pub width: Option<Width>,
     /// Threads; 0 takes all there are. The filter is the same for any number
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -1,28 +1,40 @@
 //! What people write for sizes, counts, rates and names.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ribbonfilter::{Variant, Width};
 
-/// Every variant that the command offers.
-pub const VARIANTS: [Variant; 2] = [Variant::Standard, Variant::Homogeneous];
+/// Every variant that the command offers, by its name.
+pub const VARIANTS: [(&str, Variant); 2] =
+    [("standard", Variant::Standard), ("homogeneous", Variant::Homogeneous)];
+
+/// Every width, by its name.
+const WIDTHS: [(&str, Width); 4] =
+    [("16", Width::W16), ("32", Width::W32), ("64", Width::W64), ("128", Width::W128)];
 
 /// The name of a variant as the command takes and prints it.
 pub fn variant_name(variant: Variant) -> String {
     variant.to_string().to_lowercase()
 }
 
-/// One of the variants' names, in any case.
-pub fn variant(text: &str) -> Result<Variant, String> {
-    let named = |variant: &Variant| variant.to_string().eq_ignore_ascii_case(text);
-    VARIANTS.into_iter().find(named).ok_or_else(|| {
-        let names: Vec<String> = VARIANTS.into_iter().map(variant_name).collect();
-        format!("no such variant: take one of {}", names.join(", "))
-    })
+/// One of the variants' names.
+pub fn variant() -> impl TypedValueParser<Value = Variant> {
+    one_of(&VARIANTS)
 }
 
 /// One of the widths, as a number.
-pub fn width(text: &str) -> Result<Width, String> {
-    let named = |width: &Width| width.to_string() == text;
-    Width::ALL.into_iter().find(named).ok_or_else(|| "take 16, 32, 64 or 128".into())
+pub fn width() -> impl TypedValueParser<Value = Width> {
+    one_of(&WIDTHS)
+}
+
+/// A parser of names, which help and completions list.
+fn one_of<T: Copy + Send + Sync>(
+    named: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(named.iter().map(|(name, _)| *name));
+    names.try_map(move |text| {
+        let found = named.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
+        found.map(|(_, value)| *value).ok_or("no such name")
+    })
 }
 
 /// A rate: `0.01`, `1%` or `1/100`.
@@ -133,12 +145,13 @@ mod tests {
 
     #[test]
     fn names_seeds_and_delimiters() {
-        for known in VARIANTS {
-            assert_eq!(variant(&variant_name(known)), Ok(known));
+        for (name, variant) in VARIANTS {
+            assert_eq!(variant_name(variant), name);
         }
-        assert!(variant("bloom").unwrap_err().contains("standard"));
-        assert_eq!(width("64"), Ok(Width::W64));
-        assert!(width("63").is_err());
+        for (name, width) in WIDTHS {
+            assert_eq!(width.to_string(), name);
+        }
+        assert_eq!(WIDTHS.map(|(_, width)| width), Width::ALL);
         assert_eq!(seed("0x10"), Ok(16));
         assert_eq!(seed("10"), Ok(10));
         assert!(seed("-1").is_err());

@@ -100,7 +100,7 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     };
     input::read(
         &inputs,
-        arguments.input.format(),
+        arguments.input.format()?,
         options,
         |_, ()| (),
         |batch, ()| {

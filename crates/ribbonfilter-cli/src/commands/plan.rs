@@ -60,9 +60,8 @@ pub fn run(arguments: &Arguments) -> Result {
 /// All that can be planned and was not ruled out.
 fn rows(arguments: &Arguments, chosen: &Plan) -> Vec<Row> {
     let target = &arguments.target;
-    let variants = values::VARIANTS
-        .into_iter()
-        .filter(|variant| target.variant.is_none_or(|only| only == *variant));
+    let variants = values::VARIANTS.into_iter().map(|(_, variant)| variant);
+    let variants = variants.filter(|variant| target.variant.is_none_or(|only| only == *variant));
     let pairs = variants.flat_map(|variant| Width::ALL.map(|width| (variant, width)));
     let pairs = pairs.filter(|(_, width)| target.width.is_none_or(|only| only == *width));
     let plans = pairs.filter_map(|(variant, width)| {

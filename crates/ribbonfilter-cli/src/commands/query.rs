@@ -81,7 +81,7 @@ impl Arguments {
 
 /// Asks for the keys that were given as arguments; how many were selected.
 fn ask_keys(arguments: &Arguments, filter: &Filter<MappedBytes>, keys: &[OsString]) -> Result<u64> {
-    let format = arguments.input.format();
+    let format = arguments.input.format()?;
     let (mut selected, mut text) = (0, Vec::new());
     for key in keys {
         let bytes = key.as_encoded_bytes();
@@ -103,7 +103,7 @@ fn ask_keys(arguments: &Arguments, filter: &Filter<MappedBytes>, keys: &[OsStrin
 /// Asks for the records of the input; how many were selected.
 fn ask_stream(arguments: &Arguments, filter: &Filter<MappedBytes>) -> Result<u64> {
     let inputs = Inputs::new(&arguments.files)?;
-    let format = arguments.input.format();
+    let format = arguments.input.format()?;
     let options = input::Options {
         key_seed: filter.key_seed(),
         threads: arguments.threads,

@@ -66,7 +66,7 @@ fn look_for_all(
     filter: &Filter<MappedBytes>,
 ) -> Result<std::result::Result<u64, String>> {
     let inputs = Inputs::new(&arguments.keys)?;
-    let format = arguments.input.format();
+    let format = arguments.input.format()?;
     let progress = Progress::bytes("verifying", inputs.total());
     let options = input::Options {
         key_seed: filter.key_seed(),

@@ -12,6 +12,7 @@ mod source;
 pub use crew::{Batch, Flow, Options, read};
 pub use source::Inputs;
 
+use crate::error::{Error, Result};
 use crate::values;
 use clap::{Args, ValueEnum};
 use records::Column;
@@ -49,13 +50,17 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
-    pub fn format(&self) -> Format {
+    /// Refuses what is for lines where there are none.
+    pub fn format(&self) -> Result<Format> {
+        if self.input == Encoding::U64le && (self.null || self.column.is_some()) {
+            return Err(Error::new("--null and --column are for lines: leave them out for u64le"));
+        }
         let delimiter = self.delimiter.unwrap_or(b'\t');
-        Format {
+        Ok(Format {
             encoding: self.input,
             end: if self.null { 0 } else { b'\n' },
             column: self.column.map(|number| Column { number, delimiter }),
             plain: self.plain,
-        }
+        })
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Source<'a> {
     }
 
     /// Puts what was carried over into the chunk, or the first bytes of an input that has just
-    /// been opened. What was carried over holds no whole record.
+    /// been opened.
     fn start(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
         if self.reader.is_none() {
             let path = &self.inputs.paths[self.index];
@@ -238,7 +238,6 @@ fn open<'a>(path: &Path, plain: bool, progress: &'a Progress) -> io::Result<(Rea
         if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     let first = if plain { Vec::new() } else { first_bytes(&mut file)? };
     let Some(packing) = Packing::of(&first) else {
-        progress.advance(first.len() as u64);
         return Ok((Reader::Plain(file), first));
     };
     let counted = Counted { reader: Cursor::new(first).chain(file), progress };

@@ -2,7 +2,6 @@
 
 use crate::support::{Folder, RIBBON, Ran, feed, gzip, lines, zstd};
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A folder with keys and a filter of them.
@@ -74,10 +73,12 @@ fn settings_that_cannot_be() {
     build_fails(&folder, "keys --size 10", "10 bytes are too few");
     build_fails(&folder, "keys --memory 10K", "bytes of memory but may take only 10240");
     build_fails(&folder, "keys --memory 1K", "keys alone exceed the 1.0 KiB allowed");
-    build_fails(&folder, "keys --variant bloom", "no such variant: take one of standard");
-    build_fails(&folder, "keys --width 65", "take 16, 32, 64 or 128");
+    build_fails(&folder, "keys --variant bloom", "[possible values: standard, homogeneous");
+    build_fails(&folder, "keys --width 65", "[possible values: 16, 32, 64, 128]");
     build_fails(&folder, "keys --fpr 0.1 --size 10", "cannot be used with");
     build_fails(&folder, "keys --delimiter ;", "--column");
+    build_fails(&folder, "keys --input u64le --column 2", "are for lines");
+    folder.run("query good.ribbon ada --keys keys").fails_with("cannot be used with");
     folder.run("build keys").fails_with("--output <OUT> (see `ribbon build --help`)");
     folder.run("plan --keys 1e6 --fpr 1.5").fails_with("between 0 and 1");
     folder.run("plan --keys some").fails_with("write a whole number");
@@ -221,7 +222,7 @@ struct Mount(std::path::PathBuf);
 
 #[cfg(target_os = "linux")]
 impl Mount {
-    fn small(path: &Path) -> Option<Self> {
+    fn small(path: &std::path::Path) -> Option<Self> {
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(path).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success()).then(|| Self(path.to_owned()))
