@@ -43,8 +43,8 @@ fn decode_block(digits: u64) -> (u32, u64) {
     let lower = ascii | all(0x20);
     let letter = between(lower, b'a', b'f');
     let good = (between(ascii, b'0', b'9') | letter) & !digits;
-    // The last four bits of 'a' are 1.
-    let values = (ascii & all(0x0f)) + (letter >> 7) * 9;
+    // The last four bits of 'a' are 1: a letter's value is 9 more.
+    let values = (ascii & all(0x0f)) + (letter >> 7 | letter >> 4);
     // Each pair of values becomes a byte, and the bytes move together.
     let pairs = (values << 4 | values >> 8) & 0x00ff_00ff_00ff_00ff;
     let pairs = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
