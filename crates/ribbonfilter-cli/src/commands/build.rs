@@ -90,7 +90,6 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     if let Some(bytes) = arguments.memory {
         builder = builder.max_memory(bytes);
     }
-    // What cannot be planned for one key more is better refused before a long reading.
     plan_early(&builder)?;
     let progress = arguments.progress_bytes("reading", inputs.total());
     let options = input::Options {
@@ -116,7 +115,7 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     Ok(builder)
 }
 
-/// Refuses settings that are wrong for any number of keys.
+/// Refuses settings that are wrong for any number of keys, before a long reading.
 fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
     match builder.plan_for(0) {
         Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),

@@ -113,7 +113,8 @@ where
     };
     std::thread::scope(|scope| {
         for _ in 1..threads(options.threads) {
-            scope.spawn(|| crew.take_turns());
+            // A thread that the system refuses is not missed: the others do its work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || crew.take_turns());
         }
         crew.take_turns();
     });
