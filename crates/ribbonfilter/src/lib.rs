@@ -84,6 +84,7 @@
 //! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it
 //!   the library needs only `alloc`.
 //! - `parallel`: builds on several threads.
+//! - `mmap`: [`Filter::map_file`], a filter that stays in its file.
 
 #![no_std]
 
@@ -105,6 +106,8 @@ mod format;
 pub mod key;
 mod layers;
 mod layout;
+#[cfg(feature = "mmap")]
+mod map;
 mod memory;
 mod plan;
 mod progress;
@@ -125,6 +128,8 @@ pub use bytes::OwnedBytes;
 pub use error::{BuildError, OpenError, ShrinkError};
 pub use filter::Filter;
 pub use key::Key;
+#[cfg(feature = "mmap")]
+pub use map::MappedBytes;
 pub use plan::Plan;
 pub use progress::{Control, Phase, Progress};
 pub use variant::Variant;

@@ -1,0 +1,37 @@
+//! The subcommands, one file each.
+
+mod build;
+mod completions;
+mod info;
+mod man;
+mod plan;
+mod query;
+mod verify;
+
+use crate::error::Result;
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub enum Command {
+    Build(build::Arguments),
+    Query(query::Arguments),
+    Info(info::Arguments),
+    Verify(verify::Arguments),
+    Plan(plan::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+impl Command {
+    pub fn run(self) -> Result {
+        match self {
+            Self::Build(arguments) => build::run(&arguments),
+            Self::Query(arguments) => query::run(&arguments),
+            Self::Info(arguments) => info::run(&arguments),
+            Self::Verify(arguments) => verify::run(&arguments),
+            Self::Plan(arguments) => plan::run(&arguments),
+            Self::Completions(arguments) => completions::run(&arguments),
+            Self::Man(arguments) => man::run(&arguments),
+        }
+    }
+}

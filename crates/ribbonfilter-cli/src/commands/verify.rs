@@ -1,0 +1,94 @@
+//! `ribbon verify`: is the filter whole, and are all its keys in it?
+
+use crate::error::{Error, NOT_FOUND, Result, shown};
+use crate::filter_file;
+use crate::input::{self, Batch, Flow, Format, InputArguments, Inputs};
+use crate::output::print;
+use crate::progress::Progress;
+use crate::show;
+use clap::Args;
+use ribbonfilter::{Filter, MappedBytes};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Check that a filter is whole, and that no key is missing
+///
+/// Reads every byte and compares the checksums. With --keys, asks for every key: the first that
+/// is missing is named, and means that the filter was built from others, or that they are read in
+/// another way (--input, --column).
+///
+/// Exit status: 0 if all is well, 1 if a key is missing, 2 if the filter is damaged or after
+/// another error. Nobody may change the file of a filter while it is in use.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The filter's file, which nobody may change meanwhile
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+    /// A file of keys that must all be there (`-` is standard input); may be given several times
+    #[arg(long, value_name = "FILE")]
+    keys: Vec<PathBuf>,
+    /// Threads; 0 takes all there are
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    #[command(flatten)]
+    input: InputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ribbon verify words.ribbon
+  ribbon verify words.ribbon --keys words.txt";
+
+pub fn run(arguments: &Arguments) -> Result {
+    let path = &arguments.filter;
+    let filter = filter_file::open(path)?;
+    filter.verify().map_err(|error| filter_file::failed(path, &error))?;
+    if arguments.keys.is_empty() {
+        print(format!("{}: whole\n", shown(path)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match look_for_all(arguments, &filter)? {
+        Ok(keys) => {
+            print(format!("{}: whole, all of {} keys found\n", shown(path), show::count(keys)))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(missing) => {
+            Error::at(path, format_args!("{missing}: was it built from other keys?")).report();
+            Ok(ExitCode::from(NOT_FOUND))
+        }
+    }
+}
+
+/// How many keys were looked for, or which one is missing.
+fn look_for_all(
+    arguments: &Arguments,
+    filter: &Filter<MappedBytes>,
+) -> Result<std::result::Result<u64, String>> {
+    let inputs = Inputs::new(&arguments.keys)?;
+    let format = arguments.input.format()?;
+    let progress = Progress::bytes("verifying", inputs.total());
+    let options = input::Options {
+        key_seed: filter.key_seed(),
+        threads: arguments.threads,
+        progress: &progress,
+    };
+    let (mut keys, mut missing) = (0, None);
+    let work = |batch: &Batch, hits: &mut Vec<bool>| {
+        hits.resize(batch.hashes().len(), false);
+        filter.contains_hash_batch_into(batch.hashes(), hits);
+    };
+    input::read(&inputs, format, options, work, |batch, hits| {
+        keys += batch.hashes().len() as u64;
+        let Some(index) = hits.iter().position(|hit| !hit) else { return Ok(Flow::Continue) };
+        missing = Some(describe(batch, index, &inputs, &format));
+        Ok(Flow::Stop)
+    })?;
+    Ok(missing.map_or(Ok(keys), Err))
+}
+
+fn describe(batch: &Batch, index: usize, inputs: &Inputs, format: &Format) -> String {
+    let place = batch.place(index, inputs, format);
+    let record = batch.record(index).trim_ascii_end();
+    format!("the key of {place} is missing ({})", record.escape_ascii())
+}

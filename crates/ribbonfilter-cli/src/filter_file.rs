@@ -1,0 +1,112 @@
+//! A filter in its file, and what there is to tell about it.
+
+use crate::error::{Error, Result};
+use crate::{show, values};
+use ribbonfilter::{Filter, MappedBytes, OpenError};
+use serde::Serialize;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Maps a filter's file.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
+    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    let filter = unsafe { Filter::map_file(path) };
+    filter.map_err(|error| failed(path, &error))
+}
+
+/// What could not be opened or verified, as an error at its place.
+pub fn failed(path: &Path, error: &OpenError) -> Error {
+    match error {
+        OpenError::Io(error) if error.kind() == ErrorKind::InvalidInput => {
+            Error::at(path, "is not a regular file: name a filter's file")
+        }
+        OpenError::Io(error) => Error::io(path, error),
+        other => Error::at(path, other),
+    }
+}
+
+/// What there is to tell: the fields of `ribbon info --json`.
+#[derive(Serialize)]
+pub struct Description {
+    pub keys: u64,
+    pub bytes: u64,
+    pub bits_per_key: f64,
+    pub overhead: f64,
+    pub expected_rate: f64,
+    variant: String,
+    width: u32,
+    columns: f64,
+    /// The seed under which keys are hashed.
+    seed: u64,
+    shards: u32,
+    /// The version of the byte format.
+    version: u8,
+}
+
+impl Description {
+    pub fn of<D: AsRef<[u8]>>(filter: &Filter<D>) -> Self {
+        Self {
+            keys: filter.len(),
+            bytes: filter.size_in_bytes() as u64,
+            bits_per_key: filter.bits_per_key(),
+            overhead: overhead(filter.bits_per_key(), filter.expected_rate()),
+            expected_rate: filter.expected_rate(),
+            variant: values::variant_name(filter.variant()),
+            width: filter.width().bits(),
+            columns: filter.columns(),
+            seed: filter.key_seed(),
+            shards: 1,
+            version: format_version(filter.as_bytes()),
+        }
+    }
+
+    /// Labels and values, for people.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("keys", show::count(self.keys)),
+            ("size", self.size_shown()),
+            ("bits a key", self.bits_shown()),
+            ("overhead", show::percent(self.overhead)),
+            ("expected rate", show::rate(self.expected_rate)),
+            ("variant", self.variant.clone()),
+            ("width", self.width.to_string()),
+            ("columns", format!("{:.3}", self.columns)),
+            ("key seed", self.seed.to_string()),
+            ("shards", self.shards.to_string()),
+            ("format version", self.version.to_string()),
+        ]
+    }
+
+    /// Everything that matters in one line.
+    pub fn summary(&self) -> String {
+        format!(
+            "{} keys, {} bytes, {} bits a key, overhead {}, expected rate {}",
+            show::count(self.keys),
+            show::count(self.bytes),
+            self.bits_shown(),
+            show::percent(self.overhead),
+            show::rate(self.expected_rate),
+        )
+    }
+
+    fn size_shown(&self) -> String {
+        let exact = format!("{} bytes", show::count(self.bytes));
+        if self.bytes < 1024 { exact } else { format!("{exact} ({})", show::bytes(self.bytes)) }
+    }
+
+    fn bits_shown(&self) -> String {
+        if self.keys == 0 { "-".into() } else { format!("{:.3}", self.bits_per_key) }
+    }
+}
+
+/// All stored bits over those that theory demands for the rate, minus one.
+pub fn overhead(bits_per_key: f64, rate: f64) -> f64 {
+    bits_per_key / -rate.log2() - 1.0
+}
+
+/// The version of the byte format: the lower half of the byte that lies 9 bytes before the
+/// end, as `docs/format.md` has it.
+fn format_version(bytes: &[u8]) -> u8 {
+    bytes.iter().rev().nth(8).map_or(0, |versions| versions & 15)
+}

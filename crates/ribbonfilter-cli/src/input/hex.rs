@@ -1,0 +1,100 @@
+//! Hexadecimal digits become the bytes that they stand for.
+
+/// Digits that are decoded at once: as many as a machine word holds.
+const BLOCK: usize = 8;
+
+/// A byte in all places of a word.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; BLOCK])
+}
+
+/// Decodes all digits into `bytes`, or says what is wrong with them.
+pub fn decode(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
+    let (blocks, rest) = digits.as_chunks::<BLOCK>();
+    bytes.resize(digits.len().div_ceil(BLOCK) * BLOCK / 2, 0);
+    // Wrong digits are gathered and looked for afterwards: no branch a digit.
+    let mut wrong = 0;
+    let mut decode_to = |decoded: &mut [u8; BLOCK / 2], block: &[u8; BLOCK]| {
+        let (four, bad) = decode_block(u64::from_le_bytes(*block));
+        *decoded = four.to_le_bytes();
+        wrong |= bad;
+    };
+    let decoded = bytes.as_chunks_mut().0;
+    for (decoded, block) in decoded.iter_mut().zip(blocks) {
+        decode_to(decoded, block);
+    }
+    if let (Some(decoded), false) = (decoded.last_mut(), rest.is_empty()) {
+        let mut block = [b'0'; BLOCK];
+        block[..rest.len()].copy_from_slice(rest);
+        decode_to(decoded, &block);
+    }
+    bytes.truncate(digits.len() / 2);
+    if wrong != 0 || digits.len() % 2 == 1 || digits.is_empty() {
+        return Err(complaint(digits));
+    }
+    Ok(())
+}
+
+/// The four bytes that eight digits stand for, and a bit for every one that is no digit. All
+/// eight are looked at together, each in its byte of the word.
+#[inline(always)]
+fn decode_block(digits: u64) -> (u32, u64) {
+    let ascii = digits & all(0x7f);
+    let lower = ascii | all(0x20);
+    let letter = between(lower, b'a', b'f');
+    let good = (between(ascii, b'0', b'9') | letter) & !digits;
+    // The last four bits of 'a' are 1: a letter's value is 9 more.
+    let values = (ascii & all(0x0f)) + (letter >> 7 | letter >> 4);
+    // Each pair of values becomes a byte, and the bytes move together.
+    let pairs = (values << 4 | values >> 8) & 0x00ff_00ff_00ff_00ff;
+    let pairs = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    ((pairs | pairs >> 16) as u32, good & all(0x80) ^ all(0x80))
+}
+
+/// The highest bit of every byte that lies between two others; all are below 128, so that no
+/// sum reaches the next byte.
+#[inline(always)]
+fn between(bytes: u64, first: u8, last: u8) -> u64 {
+    (bytes + all(0x80 - first)) & !(bytes + all(0x7f - last)) & all(0x80)
+}
+
+fn complaint(digits: &[u8]) -> String {
+    match digits.iter().find(|digit| !digit.is_ascii_hexdigit()) {
+        Some(&digit) => {
+            format!("'{}' is no hexadecimal digit: is it --input lines?", digit.escape_ascii())
+        }
+        None if digits.is_empty() => "no hexadecimal digits: remove the empty line".into(),
+        None => format!("{} hexadecimal digits, an odd number: one is missing", digits.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_either_case_and_nothing_else() {
+        let mut bytes = vec![9; 100];
+        decode(b"00fFA5", &mut bytes).expect("digits");
+        assert_eq!(bytes, [0x00, 0xff, 0xa5]);
+        for (digits, said) in [("", "no hex"), ("abc", "odd"), ("0g", "'g'"), ("a b0", "' '")] {
+            let complaint = decode(digits.as_bytes(), &mut bytes).expect_err("not digits");
+            assert!(complaint.contains(said), "{digits}: {complaint}");
+        }
+        let digits: Vec<u8> = (0..100).map(|at| b"0123456789abcdefABCDEF"[at * 7 % 22]).collect();
+        for len in (2..=100).step_by(2) {
+            decode(&digits[..len], &mut bytes).expect("digits");
+            let again: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(again.as_bytes().eq_ignore_ascii_case(&digits[..len]));
+            for wrong in 0..len {
+                let mut digits = digits[..len].to_vec();
+                digits[wrong] = b'x';
+                assert!(decode(&digits, &mut bytes).is_err());
+            }
+        }
+        for byte in 0..=255u8 {
+            let good = decode(&[byte, b'0'], &mut bytes).is_ok();
+            assert_eq!(good, byte.is_ascii_hexdigit(), "{byte}");
+        }
+    }
+}

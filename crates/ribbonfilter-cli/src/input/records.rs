@@ -1,0 +1,230 @@
+//! A chunk of whole records becomes key hashes, without a copy of any line.
+
+use super::{Encoding, hex};
+use memchr::{memchr, memchr_iter};
+use ribbonfilter::Key;
+
+/// How records are told apart and which part of one is the key.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    pub encoding: Encoding,
+    /// The byte that ends a line.
+    pub end: u8,
+    pub column: Option<Column>,
+    /// Whether nothing is decompressed.
+    pub plain: bool,
+}
+
+/// A field of a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    pub number: u32,
+    pub delimiter: u8,
+}
+
+/// Bytes of a `u64le` record.
+const INTEGER: usize = 8;
+
+/// What was found in one chunk.
+#[derive(Default)]
+pub struct Hashed {
+    pub hashes: Vec<u64>,
+    /// Where each record ends, its end of line included.
+    pub ends: Vec<usize>,
+    /// What is wrong with the record behind the last one hashed.
+    pub complaint: Option<String>,
+    scratch: Vec<u8>,
+}
+
+impl Format {
+    /// How much of `bytes` is whole records, if there is one.
+    pub fn whole_records(&self, bytes: &[u8]) -> Option<usize> {
+        let whole = match self.encoding {
+            Encoding::U64le => bytes.len() - bytes.len() % INTEGER,
+            Encoding::Lines | Encoding::Hex => memchr::memrchr(self.end, bytes)? + 1,
+        };
+        (whole > 0).then_some(whole)
+    }
+
+    /// Hashes every key of a chunk.
+    pub fn hash(&self, chunk: &[u8], key_seed: u64, hashed: &mut Hashed) {
+        hashed.hashes.clear();
+        hashed.ends.clear();
+        let outcome = match self.encoding {
+            Encoding::Lines => self.hash_lines(chunk, hashed, |key, _| Ok(key.key_hash(key_seed))),
+            Encoding::Hex => self.hash_lines(chunk, hashed, |key, scratch| {
+                hex::decode(digits(key), scratch)?;
+                Ok(scratch.key_hash(key_seed))
+            }),
+            Encoding::U64le => hash_integers(chunk, key_seed, hashed),
+        };
+        hashed.complaint = outcome.err();
+    }
+
+    fn hash_lines(
+        &self,
+        chunk: &[u8],
+        hashed: &mut Hashed,
+        hash: impl Fn(&[u8], &mut Vec<u8>) -> Result<u64, String>,
+    ) -> Result<(), String> {
+        let mut start = 0;
+        let unended = !chunk.is_empty() && chunk.last() != Some(&self.end);
+        let last = unended.then_some(chunk.len());
+        for end in memchr_iter(self.end, chunk).chain(last) {
+            let key = self.key(&chunk[start..end])?;
+            hashed.hashes.push(hash(key, &mut hashed.scratch)?);
+            start = (end + 1).min(chunk.len());
+            hashed.ends.push(start);
+        }
+        Ok(())
+    }
+
+    /// The part of a line that is the key.
+    fn key<'a>(&self, line: &'a [u8]) -> Result<&'a [u8], String> {
+        let line = match line {
+            [line @ .., b'\r'] if self.end == b'\n' => line,
+            line => line,
+        };
+        match self.column {
+            None => Ok(line),
+            Some(column) => column.of(line),
+        }
+    }
+
+    /// The hash of a key that was given as an argument.
+    pub fn hash_argument(&self, key: &[u8], key_seed: u64) -> Result<u64, String> {
+        match self.encoding {
+            Encoding::Lines => Ok(key.key_hash(key_seed)),
+            Encoding::Hex => {
+                let mut bytes = Vec::new();
+                hex::decode(digits(key), &mut bytes)?;
+                Ok(bytes.key_hash(key_seed))
+            }
+            Encoding::U64le => {
+                let number = str::from_utf8(key).ok().and_then(|text| text.parse::<u64>().ok());
+                let number = number.ok_or("no integer from 0 to 2^64 - 1: write it in decimal")?;
+                Ok(number.key_hash(key_seed))
+            }
+        }
+    }
+
+    /// Ends the last line of some records if it lacks its end.
+    pub fn complete(&self, records: &mut Vec<u8>) {
+        let lines = self.encoding != Encoding::U64le;
+        if lines && records.last().is_some_and(|&last| last != self.end) {
+            records.push(self.end);
+        }
+    }
+
+    /// What a record is called in a message.
+    pub fn record_name(&self) -> &'static str {
+        match self.encoding {
+            Encoding::Lines | Encoding::Hex => "line",
+            Encoding::U64le => "integer",
+        }
+    }
+}
+
+impl Column {
+    fn of(self, line: &[u8]) -> Result<&[u8], String> {
+        let Self { number, delimiter } = self;
+        let (mut rest, mut passed) = (line, 1);
+        loop {
+            let end = memchr(delimiter, rest);
+            if passed == number {
+                return Ok(&rest[..end.unwrap_or(rest.len())]);
+            }
+            let Some(end) = end else {
+                return Err(format!(
+                    "{passed} columns, so no column {number}: is it the right --delimiter?"
+                ));
+            };
+            rest = &rest[end + 1..];
+            passed += 1;
+        }
+    }
+}
+
+/// What comes before the `:count` of a breached password.
+fn digits(key: &[u8]) -> &[u8] {
+    &key[..memchr(b':', key).unwrap_or(key.len())]
+}
+
+fn hash_integers(chunk: &[u8], key_seed: u64, hashed: &mut Hashed) -> Result<(), String> {
+    let (integers, rest) = chunk.as_chunks::<INTEGER>();
+    hashed.hashes.extend(integers.iter().map(|bytes| bytes.key_hash(key_seed)));
+    hashed.ends.extend((1..=integers.len()).map(|count| count * INTEGER));
+    match rest.len() {
+        0 => Ok(()),
+        over => Err(format!("{over} bytes instead of {INTEGER}: was it cut short?")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: Format =
+        Format { encoding: Encoding::Lines, end: b'\n', column: None, plain: false };
+    const HEX: Format = Format { encoding: Encoding::Hex, ..LINES };
+    const INTEGERS: Format = Format { encoding: Encoding::U64le, ..LINES };
+
+    fn hash(format: Format, chunk: &[u8]) -> Hashed {
+        let mut hashed = Hashed::default();
+        format.hash(chunk, 0, &mut hashed);
+        hashed
+    }
+
+    fn hashes(keys: &[&[u8]]) -> Vec<u64> {
+        keys.iter().map(|key| key.key_hash(0)).collect()
+    }
+
+    #[test]
+    fn lines_end_with_lf_or_crlf_and_the_last_may_lack_it() {
+        let expected = hashes(&[b"ada", b"", b"grace"]);
+        for text in ["ada\n\ngrace\n", "ada\r\n\r\ngrace\r\n", "ada\n\ngrace"] {
+            let hashed = hash(LINES, text.as_bytes());
+            assert_eq!(hashed.hashes, expected, "{text:?}");
+            assert_eq!(hashed.ends.last(), Some(&text.len()));
+        }
+        assert!(hash(LINES, b"").hashes.is_empty());
+        let nulls = Format { end: 0, ..LINES };
+        assert_eq!(hash(nulls, b"a\nb\r\0c").hashes, hashes(&[b"a\nb\r", b"c"]));
+    }
+
+    #[test]
+    fn digests_with_and_without_counts() {
+        let hashed = hash(HEX, b"00FF:12\nabcd\r\n");
+        assert_eq!(hashed.hashes, hashes(&[&[0, 255], &[0xab, 0xcd]]));
+        let hashed = hash(HEX, b"00\nabc\n00\n");
+        assert_eq!(hashed.hashes.len(), 1);
+        assert!(hashed.complaint.expect("odd").contains("odd"));
+        assert_eq!(HEX.hash_argument(b"00ff", 0), Ok([0u8, 255].key_hash(0)));
+    }
+
+    #[test]
+    fn integers_of_eight_bytes() {
+        let hashed = hash(INTEGERS, &[7u64.to_le_bytes(), 9u64.to_le_bytes()].concat());
+        assert_eq!(hashed.hashes, [7u64.key_hash(0), 9u64.key_hash(0)]);
+        assert!(hash(INTEGERS, &[0; 11]).complaint.expect("a rest").contains("3 bytes"));
+        assert_eq!(INTEGERS.hash_argument(b"7", 0), Ok(7u64.key_hash(0)));
+        assert!(INTEGERS.hash_argument(b"seven", 0).is_err());
+    }
+
+    #[test]
+    fn columns_of_a_table() {
+        let second = Format { column: Some(Column { number: 2, delimiter: b';' }), ..LINES };
+        assert_eq!(hash(second, b"a;b;c\r\nd;e\r\n").hashes, hashes(&[b"b", b"e"]));
+        let hashed = hash(second, b"a;b\nlonely\n");
+        assert_eq!(hashed.hashes.len(), 1);
+        assert!(hashed.complaint.expect("no column 2").contains("1 columns, so no column 2"));
+    }
+
+    #[test]
+    fn whole_records_end_where_one_does() {
+        assert_eq!(LINES.whole_records(b"ada\ngra"), Some(4));
+        assert_eq!(LINES.whole_records(b"ada"), None);
+        assert_eq!(INTEGERS.whole_records(&[0; 19]), Some(16));
+        assert_eq!(INTEGERS.whole_records(&[0; 7]), None);
+    }
+}

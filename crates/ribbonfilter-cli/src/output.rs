@@ -1,0 +1,222 @@
+//! What a command writes: to standard output, or a file that is there whole or not at all.
+//!
+//! Such a file is written under no name (or, where the system has no such files, under a temporary
+//! one beside its target), synced, and then given its name at once. So whenever the process
+//! ends, however it ends, the target is the old file or the new one, and nothing else lies
+//! about.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Writes to standard output, at once.
+pub fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    let outcome = stdout.write_all(bytes.as_ref()).and_then(|()| stdout.flush());
+    outcome.map_err(|error| Error::stdout(&error))
+}
+
+/// The permissions of a new file, before the user's mask.
+#[cfg(unix)]
+const MODE: u32 = 0o666;
+
+/// An output that has yet to become its target.
+pub struct Output {
+    target: PathBuf,
+    force: bool,
+    draft: Draft,
+}
+
+enum Draft {
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    Named(NamedTempFile),
+}
+
+impl Output {
+    /// Refuses at once a target that could not be written later.
+    pub fn create(target: &Path, force: bool) -> Result<Self> {
+        check(target, force)?;
+        // A link keeps pointing at the file that is replaced.
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        let draft = Draft::beside(&target).map_err(|error| Error::io(&target, &error))?;
+        Ok(Self { target, force, draft })
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let outcome = self.draft.file().write_all(bytes);
+        outcome.map_err(|error| Error::io(&self.target, &error))
+    }
+
+    /// Makes it the target.
+    pub fn commit(mut self) -> Result<()> {
+        let target = self.target;
+        let outcome = self.draft.file().sync_all();
+        let outcome = outcome.and_then(|()| self.draft.keep(&target, self.force));
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(&target)),
+            Err(error) => Err(Error::io(&target, &error)),
+        }
+    }
+}
+
+fn exists(target: &Path) -> Error {
+    Error::at(target, "exists already: --force replaces it")
+}
+
+fn check(target: &Path, force: bool) -> Result<()> {
+    let Ok(metadata) = target.metadata() else {
+        return Ok(());
+    };
+    if metadata.is_dir() {
+        return Err(Error::at(target, "is a folder: name a file in it"));
+    }
+    if !metadata.is_file() {
+        return Err(Error::at(target, "is not a regular file: a filter is put in place whole"));
+    }
+    if !force {
+        return Err(exists(target));
+    }
+    if metadata.permissions().readonly() {
+        return Err(Error::at(target, "is read-only: make it writable, or choose another name"));
+    }
+    Ok(())
+}
+
+/// The folder of a file.
+fn folder(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+impl Draft {
+    fn beside(target: &Path) -> io::Result<Self> {
+        if target.file_name().is_none() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        #[cfg(target_os = "linux")]
+        if let Ok(file) = unnamed::create(folder(target)) {
+            return Ok(Self::Unnamed(file));
+        }
+        named(target).map(Self::Named)
+    }
+
+    fn file(&mut self) -> &mut File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    fn keep(self, target: &Path, force: bool) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => unnamed::keep(&file, target, force)?,
+            Self::Named(file) if force => drop(file.persist(target)?),
+            Self::Named(file) => drop(file.persist_noclobber(target)?),
+        }
+        // The name, too, shall outlast a loss of power, where a folder can be synced.
+        if let Ok(folder) = File::open(folder(target)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+/// A file that is removed unless it is kept.
+fn named(target: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ribbon-").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
+    // The error would name a path that the user has never heard of.
+    builder.tempfile_in(folder(target)).map_err(|error| error.kind().into())
+}
+
+/// Files without a name, which vanish with the process however it ends.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use super::{MODE, folder};
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    use std::fs::{self, File};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+
+    /// A file in this folder; an error where the file system knows no such files.
+    pub fn create(folder: &Path) -> io::Result<File> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(open(folder, flags, Mode::from_raw_mode(MODE))?);
+        fs::metadata(handle(&file))?;
+        Ok(file)
+    }
+
+    /// Gives it its name. A name that is taken must be taken over by another one: only that
+    /// replaces a file at once.
+    pub fn keep(file: &File, target: &Path, force: bool) -> io::Result<()> {
+        if !force {
+            return link(file, target);
+        }
+        let passing = folder(target).join(format!(".ribbon-{}.tmp", std::process::id()));
+        if let Err(error) = link(file, &passing) {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(error);
+            }
+            // Of a process that had our number and was killed at just this place.
+            fs::remove_file(&passing)?;
+            link(file, &passing)?;
+        }
+        fs::rename(&passing, target).inspect_err(|_| drop(fs::remove_file(&passing)))
+    }
+
+    fn link(file: &File, name: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// The only name that it has.
+    fn handle(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let name = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+        entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect()
+    }
+
+    /// Both kinds of draft become the target, replace one only if told to, and leave nothing.
+    #[test]
+    fn drafts_become_their_target() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("target");
+        let named = || Draft::Named(named(&target).expect("a file"));
+        let usual = || Draft::beside(&target).expect("a file");
+        for draft in [&named as &dyn Fn() -> Draft, &usual] {
+            let output = |text: &str, force| {
+                let mut output = Output { target: target.clone(), force, draft: draft() };
+                output.write(text.as_bytes()).expect("written");
+                output
+            };
+            drop(output("dropped", false));
+            assert!(names(folder.path()).is_empty());
+            output("first", false).commit().expect("a new file");
+            assert!(output("second", false).commit().is_err());
+            assert_eq!(fs::read(&target).expect("a file"), b"first");
+            output("third", true).commit().expect("a replaced file");
+            assert_eq!(fs::read(&target).expect("a file"), b"third");
+            assert_eq!(names(folder.path()), ["target"]);
+            fs::remove_file(&target).expect("removed");
+        }
+    }
+}

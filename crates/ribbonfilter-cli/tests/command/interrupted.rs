@@ -1,0 +1,61 @@
+//! A build that is killed leaves the old file or the new one, whole, and nothing else.
+
+use crate::support::{Folder, full, lines};
+use std::time::{Duration, Instant};
+
+#[test]
+fn killed_at_any_moment() {
+    let folder = Folder::new();
+    let keys = if full() { 1_000_000 } else { 200_000 };
+    folder.write("keys", lines(keys).concat());
+    folder.good("build keys -o old.ribbon");
+    let started = Instant::now();
+    folder.good("build keys --fpr 0.001 -o new.ribbon");
+    let whole_time = started.elapsed();
+    let (old, new) = (folder.read("old.ribbon"), folder.read("new.ribbon"));
+
+    let rounds = if full() { 20 } else { 6 };
+    let (mut untouched, mut replaced) = (0, 0);
+    for round in 0..rounds {
+        folder.write("target", &old);
+        let mut command = folder.command("build keys --force --quiet --fpr 0.001 -o target");
+        let mut child = command.spawn().expect("ribbon runs");
+        std::thread::sleep(moment(whole_time, round, rounds));
+        let _ = child.kill();
+        child.wait().expect("an end");
+        match folder.read("target") {
+            target if target == old => untouched += 1,
+            target if target == new => replaced += 1,
+            target => panic!("round {round}: {} bytes that are neither", target.len()),
+        }
+        let names: Vec<_> =
+            folder.names().into_iter().filter(|name| !is_passing(&folder, name)).collect();
+        assert_eq!(names, ["keys", "new.ribbon", "old.ribbon", "target"]);
+    }
+    println!("{untouched} times the old file, {replaced} times the new one");
+    assert!(untouched > 0);
+}
+
+/// The moments lie evenly over the build and somewhat beyond, shifted by the clock's whim.
+fn moment(whole: Duration, round: u32, rounds: u32) -> Duration {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let whim = time.map_or(0, |time| time.subsec_micros() % 1000);
+    whole * (1000 * round + whim) / (900 * rounds)
+}
+
+/// Whether this is a new file that was killed before it replaced the old one. Where a file can
+/// be without a name there is none, but for some microseconds.
+fn is_passing(folder: &Folder, name: &str) -> bool {
+    !has_unnamed_files(folder) && name.starts_with(".ribbon-")
+}
+
+#[cfg(target_os = "linux")]
+fn has_unnamed_files(folder: &Folder) -> bool {
+    use rustix::fs::{Mode, OFlags, open};
+    open(folder.path(""), OFlags::TMPFILE | OFlags::WRONLY, Mode::from_raw_mode(0o600)).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_unnamed_files(_: &Folder) -> bool {
+    false
+}

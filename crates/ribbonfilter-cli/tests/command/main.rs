@@ -1,0 +1,10 @@
+//! The command as people run it: the binary, its files, its output and its exit status.
+
+mod build;
+mod errors;
+mod interrupted;
+mod pages;
+mod query;
+mod support;
+#[cfg(unix)]
+mod terminal;

@@ -1,0 +1,44 @@
+//! Progress appears on a terminal and nowhere else.
+
+use crate::support::{Folder, lines};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::File;
+use std::io::Read;
+use std::process::Stdio;
+
+/// What a command writes to standard error if that is a terminal.
+fn on_a_terminal(folder: &Folder, arguments: &str) -> String {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
+    let size = Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&controller, size).expect("a size");
+    let name = ptsname(&controller, Vec::new()).expect("a name").into_string().expect("ASCII");
+    let terminal = File::options().read(true).write(true).open(name).expect("a terminal");
+    let mut command = folder.command(arguments);
+    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(terminal);
+    let mut child = command.spawn().expect("ribbon runs");
+    // Its end of the terminal must be the only one, so that reading ends with it.
+    drop(command);
+    let mut seen = Vec::new();
+    // Linux ends with an error instead of an end of file.
+    let _ = File::from(controller).read_to_end(&mut seen);
+    assert!(child.wait().expect("an end").success());
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+#[test]
+fn progress_is_for_terminals() {
+    let folder = Folder::new();
+    folder.write("keys", lines(300_000).concat());
+    let seen = on_a_terminal(&folder, "build keys -o out.ribbon");
+    for part in ["reading", "MiB", "/s", "left", "solving", "keys", "writing"] {
+        assert!(seen.contains(part), "{seen:?} lacks {part:?}");
+    }
+    assert!(seen.ends_with("\u{1b}[2K"), "the bar is cleared: {seen:?}");
+    assert_eq!(on_a_terminal(&folder, "build keys --force --quiet -o out.ribbon"), "");
+    // `good` finds nothing on standard error, which is a pipe there.
+    folder.good("build keys --force -o out.ribbon");
+    folder.good("verify out.ribbon --keys keys");
+    assert!(on_a_terminal(&folder, "verify out.ribbon --keys keys").contains("verifying"));
+}

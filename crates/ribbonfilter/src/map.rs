@@ -1,0 +1,65 @@
+//! A filter that stays in its file: memory maps.
+//!
+//! The system reads the pages that queries touch, keeps them as long as it has memory to
+//! spare, and shares them among processes. Opening reads the last page alone.
+
+use crate::error::OpenError;
+use crate::filter::Filter;
+use core::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// The bytes of a filter that is mapped from a file by [`Filter::map_file`].
+pub struct MappedBytes(memmap2::Mmap);
+
+impl AsRef<[u8]> for MappedBytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for MappedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MappedBytes").field("len", &self.0.len()).finish_non_exhaustive()
+    }
+}
+
+impl Filter<MappedBytes> {
+    /// Maps a filter's file into memory: nothing is read but what queries touch.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("ribbon-map-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("names.ribbon");
+    /// std::fs::write(&path, Filter::build(["ada"], 0.01)?.as_bytes())?;
+    /// // SAFETY: nobody else knows the file.
+    /// let filter = unsafe { Filter::map_file(&path)? };
+    /// assert!(filter.contains("ada"));
+    /// # drop(filter);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Filter::open).
+    ///
+    /// # Safety
+    /// Nobody may change or shorten the file, in this process or another, as long as the
+    /// filter lives: the bytes would change under a shared reference. A file that is *replaced*
+    /// by renaming another one onto it is not changed, so that is the way to update one.
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let file = File::open(path)?;
+        // What is not a file fails to map with a message that helps nobody.
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file").into());
+        }
+        // SAFETY: the caller promises that nobody changes the file.
+        let map = unsafe { memmap2::Mmap::map(&file)? };
+        Self::open(MappedBytes(map))
+    }
+}
