@@ -40,6 +40,8 @@
 //!   random coefficients are tried.
 //! - [`Variant::Homogeneous`] demands zero instead of a fingerprint: nothing can contradict,
 //!   and the free slots are filled at random.
+//! - [`Variant::Bumped`] has fewer slots than keys, so that nearly all of them are used, and
+//!   passes the keys that find no room on to a second, small ribbon, which does the same.
 //!
 //! The repository's `docs/algorithm.md` tells the whole story.
 //!
