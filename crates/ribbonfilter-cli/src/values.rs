@@ -4,8 +4,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ribbonfilter::{Variant, Width};
 
 /// Every variant that the command offers, by its name.
-pub const VARIANTS: [(&str, Variant); 2] =
-    [("standard", Variant::Standard), ("homogeneous", Variant::Homogeneous)];
+pub const VARIANTS: [(&str, Variant); 4] = [
+    ("standard", Variant::Standard),
+    ("homogeneous", Variant::Homogeneous),
+    ("balanced", Variant::Balanced),
+    ("bumped", Variant::Bumped),
+];
 
 /// Every width, by its name.
 const WIDTHS: [(&str, Width); 4] =

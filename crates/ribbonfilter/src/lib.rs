@@ -42,6 +42,8 @@
 //!   and the free slots are filled at random.
 //! - [`Variant::Balanced`] gives every key a second place, for where too many keys meet.
 //!   Hardly a slot stays empty, and building takes longer.
+//! - [`Variant::Bumped`] has fewer slots than keys, so that nearly all of them are used, and
+//!   passes the keys that find no room on to a second, small ribbon, which does the same.
 //!
 //! The repository's `docs/algorithm.md` tells the whole story.
 //!

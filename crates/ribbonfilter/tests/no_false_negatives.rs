@@ -3,7 +3,7 @@
 mod support;
 
 use ribbonfilter::{Filter, Variant, Width};
-use support::{Keys, assert_all_found, build, builder, kinds, scale};
+use support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 
 /// All columns that the long run tries, whole and fractional.
 fn columns() -> Vec<f64> {
@@ -76,6 +76,52 @@ fn many_keys() {
         assert_all_found(&filter, hashes());
         let asked: Vec<u64> = hashes().collect();
         assert!(filter.contains_hash_batch(&asked).iter().all(|&hit| hit), "{filter:?}");
+    }
+}
+
+/// Filters that do not fit the cache are asked in another way.
+#[test]
+fn batches_that_fetch_ahead() {
+    let keys = 560_000;
+    let hashes: Vec<u64> = (0..keys).map(|index| Keys::Random.hash(index)).collect();
+    let absent: Vec<u64> = (0..100_000).map(|index| random(2, index)).collect();
+    for (variant, width) in [
+        (Variant::Standard, Width::W64),
+        (Variant::Bumped, Width::W32),
+        (Variant::Bumped, Width::W64),
+        (Variant::Bumped, Width::W128),
+    ] {
+        let filter = build(builder(variant, width, 32.0), hashes.iter().copied());
+        assert!(filter.size_in_bytes() > 1 << 21, "{filter:?}");
+        assert!(filter.contains_hash_batch(&hashes).iter().all(|&hit| hit), "{filter:?}");
+        let hits = filter.contains_hash_batch(&absent);
+        for (&hash, hit) in absent.iter().zip(hits) {
+            assert_eq!(filter.contains_hash(hash), hit, "{filter:?}");
+        }
+    }
+}
+
+#[test]
+fn bumped_filters_of_every_target() {
+    let keys = 20_000;
+    for width in [Width::W32, Width::W64, Width::W128] {
+        let target = || Filter::builder().variant(Variant::Bumped).width(width);
+        let hashes = || (0..keys).map(|index| Keys::Strings.hash(index));
+        for target in [
+            target().false_positive_rate(0.9),
+            target().false_positive_rate(1e-9),
+            target().bits_per_key(7.0),
+            target().total_bytes(keys / 2),
+            target().overhead(0.01),
+            target().overhead(0.3),
+            target().overhead(20.0).columns(2.5),
+            target().key_seed(u64::MAX),
+        ] {
+            let plan = target.plan_for(keys).expect("a plan");
+            let filter = build(target, hashes());
+            assert_all_found(&filter, hashes());
+            assert_eq!(filter.size_in_bytes() as u64, plan.size_in_bytes(), "{filter:?}");
+        }
     }
 }
 

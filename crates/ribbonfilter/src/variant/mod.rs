@@ -47,7 +47,18 @@ pub enum Variant {
     Balanced,
     /// Bumped Ribbon (BuRR): overloaded layers, each of which bumps a few keys to the next.
     /// For widths 32, 64 and 128.
-    Bumped = 3,
+    Bumped,
+}
+
+impl Variant {
+    /// Every variant.
+    ///
+    /// ```
+    /// use ribbonfilter::Variant;
+    ///
+    /// assert!(Variant::ALL.contains(&Variant::Bumped));
+    /// ```
+    pub const ALL: &[Self] = &[Self::Standard, Self::Homogeneous, Self::Balanced, Self::Bumped];
 }
 
 impl fmt::Display for Variant {

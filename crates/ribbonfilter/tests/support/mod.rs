@@ -50,8 +50,7 @@ impl Keys {
 
 /// Every variant and width that makes sense for so many keys.
 pub fn kinds(keys: u64) -> Vec<(Variant, Width)> {
-    let variants = [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
-    let pairs = variants.into_iter().flat_map(|variant| Width::ALL.map(|width| (variant, width)));
+    let pairs = Variant::ALL.iter().flat_map(|&variant| Width::ALL.map(|width| (variant, width)));
     pairs
         .filter(|&(variant, width)| {
             Filter::builder().variant(variant).width(width).columns(1.0).plan_for(keys).is_ok()

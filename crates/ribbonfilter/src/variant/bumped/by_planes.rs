@@ -2,9 +2,11 @@
 
 use super::System;
 use super::window::Class;
+use crate::Width;
 use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
+use crate::layers::Buckets;
 use crate::layout::Layout;
 use crate::memory::try_reserve;
 use crate::width::Band;
@@ -19,6 +21,24 @@ pub(super) struct ByPlanes<B> {
     distinct: Vec<(u32, Seeded)>,
     band: PhantomData<B>,
 }
+
+/// More keys than a class has starts, and a width more, are never independent, so that a class
+/// that is too large for the lanes does not fit anyway.
+const _: () = {
+    let mut width = 0;
+    while width < Width::ALL.len() {
+        let Buckets { log, thresholds } = Buckets::of(Width::ALL[width]);
+        let mut upper = 1 << log;
+        let mut class = 0;
+        while class < thresholds.len() {
+            let rows = upper - thresholds[class] + Width::ALL[width].bits() - 1;
+            assert!(rows as usize <= MOST_LANES);
+            upper = thresholds[class];
+            class += 1;
+        }
+        width += 1;
+    }
+};
 
 impl<B: Band> System for ByPlanes<B> {
     type Means = Eliminator;
@@ -87,7 +107,6 @@ impl<B: Band> ByPlanes<B> {
         distinct.extend(class.starts.iter().copied().zip(class.hashes.iter().copied()));
         distinct.sort_unstable();
         distinct.dedup();
-        // More keys than a bucket has slots, and a width more, are not independent.
         let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied());
         let filled = fits.then_some(distinct.len());
         self.distinct = distinct;

@@ -69,6 +69,11 @@ fn key_sets(layer: &Shape, random: &mut Random) -> Vec<Vec<u64>> {
         keys.extend((0..slots / 2).map(|_| random.next()));
         sets.push(keys);
     }
+    // More than any vector holds, at the beginning of a bucket whose first rows are filled.
+    let bucket = Buckets::of(layer.width).slots();
+    let mut keys = crowd(layer, random, 500, bucket..bucket + bucket / 12);
+    keys.extend((0..slots * 9 / 8).map(|_| random.next()));
+    sets.push(keys);
     for set in 1..sets.len() {
         let mut keys = sets[set].clone();
         let twice: Vec<u64> = keys.iter().copied().filter(|key| key % 5 == 0).collect();
