@@ -13,6 +13,10 @@ pub fn all(threads: usize) -> Vec<Box<dyn Peer>> {
         (Variant::Standard, Width::W64, 8.0),
         (Variant::Standard, Width::W128, 8.0),
         (Variant::Balanced, Width::W64, 7.0),
+        (Variant::Bumped, Width::W128, 8.0),
+        (Variant::Bumped, Width::W64, 8.0),
+        (Variant::Bumped, Width::W32, 8.0),
+        (Variant::Bumped, Width::W128, 16.0),
         (Variant::Homogeneous, Width::W64, 16.0),
     ]
     .into_iter()

@@ -28,6 +28,9 @@ use crate::layers::Further;
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
+/// From so many keys on a Bumped filter of width 128 is smaller than a Standard one.
+const LARGE: u64 = 1 << 15;
+
 /// What the user wants to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
@@ -287,13 +290,15 @@ impl Settings {
         Ok(())
     }
 
-    /// What the user asked for, else the smallest: a Standard ribbon of width 128.
-    fn choose(&self, _keys: u64) -> (Variant, Width) {
-        let variant = self.variant.unwrap_or(Variant::Standard);
+    /// What the user asked for, else the smallest: Standard for small sets, Bumped for others
+    /// (`docs/choosing.md`).
+    fn choose(&self, keys: u64) -> (Variant, Width) {
+        let small = keys < LARGE || self.width == Some(Width::W16);
+        let smallest = if small { Variant::Standard } else { Variant::Bumped };
+        let variant = self.variant.unwrap_or(smallest);
         let width = self.width.unwrap_or(match variant {
-            Variant::Standard => Width::W128,
+            Variant::Standard | Variant::Bumped => Width::W128,
             Variant::Homogeneous | Variant::Balanced => Width::W64,
-            Variant::Bumped => Width::W128,
         });
         (variant, width)
     }
