@@ -12,8 +12,8 @@
 //!
 //! *END* slots are lost where a segment ends, *HOLE* is the share lost elsewhere. So all sizes
 //! are a function of the number of keys, and the last layer, a Standard ribbon, gets slots for
-//! the mean and [`DEVIATIONS`] more. If that is too few, as it is once in a thousand builds,
-//! construction starts over with more.
+//! the mean and [`DEVIATIONS`] more. If that is too few, as it is about once in a hundred
+//! builds, construction starts over with more.
 //!
 //! The constants come from simulations of single layers; regenerate and compare with
 //!

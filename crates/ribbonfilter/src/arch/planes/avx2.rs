@@ -54,11 +54,13 @@ fn sweep<const COEFFICIENTS: usize>(planes: &mut Planes) -> bool {
         placed += match (planes.filled[panel], tail - head) {
             (0xff, 0..=32) => planes.full::<COEFFICIENTS, 1>(under_way),
             (0xff, 33..=64) => planes.full::<COEFFICIENTS, 2>(under_way),
-            (0xff, 65..=128) => planes.full::<COEFFICIENTS, 4>(under_way),
+            (0xff, 65..=96) => planes.full::<COEFFICIENTS, 3>(under_way),
+            (0xff, 97..=128) => planes.full::<COEFFICIENTS, 4>(under_way),
             (0xff, _) => planes.full::<COEFFICIENTS, 20>(under_way),
             (_, 0..=32) => planes.open::<COEFFICIENTS, 1, 1>(under_way),
             (_, 33..=56) => planes.open::<COEFFICIENTS, 2, 1>(under_way),
-            (_, 57..=120) => planes.open::<COEFFICIENTS, 4, 2>(under_way),
+            (_, 57..=96) => planes.open::<COEFFICIENTS, 3, 2>(under_way),
+            (_, 97..=120) => planes.open::<COEFFICIENTS, 4, 2>(under_way),
             (_, _) => planes.open::<COEFFICIENTS, 20, 10>(under_way),
         };
         // A lane that has nothing left and is no row depends on others. The last panel of a
@@ -189,11 +191,11 @@ impl Planes {
         for (vector, rows) in rows.iter_mut().enumerate() {
             *rows = columns.rows(vector);
         }
-        let becoming = Gather::new::<VECTORS>(pivots);
+        let becoming = Gather::new(pivots);
         // How the new rows are made of the old rows and the lanes as they are.
         let mut made_of = DIAGONAL;
         if filled != 0 {
-            let taken = becoming.word(&rows, |lane| vector_byte(&rows, lane)) & !DIAGONAL;
+            let taken = becoming.word(&rows) & !DIAGONAL;
             for row in 0..7 {
                 let this = made_of >> (8 * row) & 0xff;
                 made_of ^= (taken >> row & ONES).wrapping_mul(this);
@@ -216,7 +218,7 @@ impl Planes {
             }
             let mut sources = *word;
             if filled != 0 {
-                sources |= becoming.word(&before, |lane| lanes[lane / 32][lane % 32]);
+                sources |= becoming.word(&before);
             }
             let table = Table::new(sources);
             if filled != 0 {
@@ -341,25 +343,28 @@ impl<const WORDS: usize> Columns<WORDS> {
 
 /// Brings bytes of eight lanes, those that become rows, into one word.
 #[derive(Clone, Copy)]
-struct Gather {
+struct Gather<const VECTORS: usize> {
     lanes: [u64; 8],
-    /// For each of two vectors the bytes to take; a byte with its top bit set takes none.
-    shuffles: [__m256i; 2],
+    /// For each vector the bytes to take; a byte with its top bit set takes none.
+    shuffles: [__m256i; VECTORS],
 }
 
-impl Gather {
-    /// More vectors than this are read byte by byte.
-    const SHUFFLED: usize = 2;
+impl<const VECTORS: usize> Gather<VECTORS> {
+    /// The lanes of more vectors have no number of seven bits, and are read one by one.
+    const SHUFFLED: bool = VECTORS <= 4;
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new<const VECTORS: usize>(lanes: [u64; 8]) -> Self {
-        let mut shuffles = [_mm256_setzero_si256(); 2];
-        if VECTORS <= Self::SHUFFLED {
-            let lanes = lanes.iter().rev().fold(0, |word, lane| word << 8 | lane & 0xff);
-            let lanes = _mm256_set1_epi64x(lanes as i64);
+    fn new(lanes: [u64; 8]) -> Self {
+        let mut shuffles = [_mm256_setzero_si256(); VECTORS];
+        if Self::SHUFFLED {
+            let mut word = 0;
+            for lane in lanes.into_iter().rev() {
+                word = word << 8 | lane & 0xff;
+            }
+            let lanes = _mm256_set1_epi64x(word as i64);
             for (vector, shuffle) in shuffles.iter_mut().enumerate() {
-                // Each half of a vector has 16 lanes; others must get the top bit.
+                // Each half of a vector has 16 lanes; for others the sum has the top bit.
                 let first = 32 * vector as i8;
                 let halves = _mm256_set_m128i(_mm_set1_epi8(first + 16), _mm_set1_epi8(first));
                 let within = _mm256_sub_epi8(lanes, halves);
@@ -372,26 +377,22 @@ impl Gather {
     /// One plane's bytes of the lanes, zero where no lane becomes the row.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn word<const VECTORS: usize>(
-        self,
-        vectors: &[__m256i; VECTORS],
-        byte: impl Fn(usize) -> u8,
-    ) -> u64 {
-        if VECTORS > Self::SHUFFLED {
+    fn word(&self, vectors: &[__m256i; VECTORS]) -> u64 {
+        if !Self::SHUFFLED {
             let mut word = 0;
             for (row, &lane) in self.lanes.iter().enumerate() {
                 if lane != NO_LANE {
-                    word |= u64::from(byte(lane as usize)) << (8 * row);
+                    word |= u64::from(vector_byte(vectors, lane as usize)) << (8 * row);
                 }
             }
             return word;
         }
-        let mut taken = _mm256_shuffle_epi8(vectors[0], self.shuffles[0]);
-        if VECTORS == 2 {
-            let more = _mm256_shuffle_epi8(vectors[VECTORS - 1], self.shuffles[1]);
-            taken = _mm256_or_si256(taken, more);
+        let mut taken = _mm256_setzero_si256();
+        for (&vector, &shuffle) in vectors.iter().zip(&self.shuffles) {
+            taken = _mm256_or_si256(taken, _mm256_shuffle_epi8(vector, shuffle));
         }
-        low_word(taken) | low_word(_mm256_castsi128_si256(_mm256_extracti128_si256::<1>(taken)))
+        let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(taken));
+        low_word(_mm256_or_si256(taken, high))
     }
 }
 
