@@ -1,6 +1,7 @@
 //! The simulations behind the constants of the planner.
 
 mod balanced;
+mod bumped;
 mod homogeneous;
 mod standard;
 
@@ -18,6 +19,8 @@ enum Variant {
     Homogeneous(homogeneous::Arguments),
     /// The least slots of a Balanced system against the planner's
     Balanced(balanced::Arguments),
+    /// Slots that stay empty in the layers of a Bumped system
+    Bumped(bumped::Arguments),
 }
 
 pub fn run(arguments: &Arguments) {
@@ -25,5 +28,6 @@ pub fn run(arguments: &Arguments) {
         Variant::Standard(arguments) => standard::run(arguments),
         Variant::Homogeneous(arguments) => homogeneous::run(arguments),
         Variant::Balanced(arguments) => balanced::run(arguments),
+        Variant::Bumped(arguments) => bumped::run(arguments),
     }
 }

@@ -6,12 +6,12 @@ use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
 use crate::construct::{Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
-use crate::layers::Further;
+use crate::layers::{Buckets, Further};
 use crate::layout::READ_AHEAD;
 use crate::plan::{Settings, Target};
 use crate::progress::Reporter;
 use crate::shape::Shape;
-use crate::variant::{balanced_fits, homogeneous_rate};
+use crate::variant::{balanced_fits, bumped_empty_slots, homogeneous_rate};
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
 use alloc::vec;
@@ -142,4 +142,36 @@ pub fn balanced_instance(
         planned: share(planned),
         works: fits(planned),
     })
+}
+
+/// One bumping layer of a Bumped system.
+#[derive(Clone, Copy, Debug)]
+pub struct BumpingLayer {
+    /// Slots that no key has filled.
+    pub empty: u64,
+    /// Buckets that bump all their keys.
+    pub exceptions: usize,
+}
+
+/// Fills a bumping layer of one segment with `load` slots for each key.
+pub fn bumping_layer(
+    width: Width,
+    load: f64,
+    key_hashes: impl Iterator<Item = u64>,
+) -> BumpingLayer {
+    let keys: Vec<u64> = key_hashes.map(mix).collect();
+    let unit = Buckets::of(width).unit();
+    let layer = Shape {
+        variant: Variant::Bumped,
+        width,
+        smash: true,
+        segment_bits: 0,
+        segment_slots: (keys.len() as f64 * load) as u64 / unit * unit,
+        further: Further::default(),
+        columns: 1,
+        boundary: 0,
+        balance: Balance::default(),
+    };
+    let (empty, exceptions) = bumped_empty_slots(&layer, &keys, Kernel::best());
+    BumpingLayer { empty, exceptions }
 }

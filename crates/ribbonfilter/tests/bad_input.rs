@@ -113,7 +113,9 @@ fn progress_reaches_its_end_in_every_phase() {
         });
         builder.extend(0..600_000);
         let in_segments = builder.plan().expect("a plan").segments() > 1;
-        builder.finish_to(Vec::new()).expect("memory takes it");
+        let mut bytes = Vec::new();
+        builder.finish_to(&mut bytes).expect("memory takes it");
+        Filter::open(bytes).expect("written whole").verify().expect("written right");
         let phases: Vec<Phase> = last.iter().map(|&(phase, ..)| phase).collect();
         let all = [Phase::Partitioning, Phase::Solving, Phase::Writing];
         assert_eq!(phases, all[usize::from(!in_segments)..], "{variant}");

@@ -18,7 +18,7 @@
 //! The constants come from simulations of single layers; regenerate and compare with
 //!
 //! ```text
-//! cargo test --release -p ribbonfilter --lib bumped -- --ignored --nocapture
+//! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants bumped
 //! ```
 //!
 //! The number of layers and of segments changes only at powers of two of the keys, and the

@@ -9,6 +9,7 @@ mod homogeneous;
 mod standard;
 
 pub(crate) use balanced::fits as balanced_fits;
+pub(crate) use bumped::empty_slots as bumped_empty_slots;
 pub(crate) use homogeneous::{exact_rate, segment_rate as homogeneous_rate};
 
 use crate::construct::Task;

@@ -24,8 +24,8 @@ use self::segment::{Bumping, Fill, Workspace};
 use self::window::Class;
 use super::standard::first_seed;
 use super::{Failure, Solved};
-use crate::arch::Instructions;
-use crate::construct::{self, Partitioned, Resources, Task, each, segments};
+use crate::arch::{Instructions, Kernel};
+use crate::construct::{self, Partitioned, Resources, Segment, Task, each, segments};
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
 use crate::layers::Codes;
@@ -161,6 +161,24 @@ fn solve_last<B: Band>(
     solved.seeds = vec![seed];
     solved.redundant += redundant;
     Ok(())
+}
+
+/// Slots that stay empty in a bumping layer of one segment, and the buckets that bump all
+/// their keys, for simulations.
+pub(crate) fn empty_slots(layer: &Shape, keys: &[u64], kernel: Kernel) -> (u64, usize) {
+    fn run<S: System>(means: S::Means, layer: &Shape, keys: &[u64], kernel: Kernel) -> Bumping {
+        let layout = layer.layout();
+        let mut bytes = vec![0; layout.size_in_bytes() as usize];
+        let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
+        let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
+        kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
+    }
+    let bumping = with_band!(layer.width, B => match kernel.eliminator() {
+        Some(means) => run::<ByPlanes<B>>(means, layer, keys, kernel),
+        None => run::<OneByOne<B>>((), layer, keys, kernel),
+    });
+    let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
+    (layer.segment_slots - rows, bumping.exceptions.len())
 }
 
 #[cfg(test)]

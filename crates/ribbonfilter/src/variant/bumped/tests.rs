@@ -3,8 +3,7 @@
 use super::*;
 use crate::arch::Kernel;
 use crate::construct::Segment;
-use crate::equation::Balance;
-use crate::equation::{below_segment, mix, seeded, segment};
+use crate::equation::{Balance, below_segment, mix, seeded, segment};
 use crate::layers::{Buckets, Further};
 use crate::testing::Random;
 use crate::{BuildError, Filter, Variant, Width};
@@ -242,41 +241,6 @@ fn equal_and_few_distinct_hashes() {
             let filter = build(width, &often).expect("duplicates");
             assert_found(&filter, &once);
             assert_eq!(filter.as_bytes(), build(width, &once).expect("distinct").as_bytes());
-        }
-    }
-}
-
-/// The constants of the planner: slots that stay empty in one bumping layer of one segment.
-#[test]
-#[ignore = "prints what the planner's constants are made of"]
-fn empty_slots_of_layers() {
-    for (width, load) in WIDTHS.into_iter().zip([0.89, 0.92, 0.964]) {
-        for (keys, systems) in [(10_000u32, 400), (100_000, 60), (500_000, 20)] {
-            let unit = Buckets::of(width).unit();
-            let slots = (f64::from(keys) * load) as u64 / unit * unit;
-            let layer = layer(width, slots, 1, 0);
-            let mut random = Random(u64::from(keys));
-            let mut empty = Vec::new();
-            let mut exceptions = 0;
-            for _ in 0..systems {
-                let set = [(0..keys).map(|_| random.next()).collect()];
-                let kernel = Kernel::best();
-                let outcome = with_band!(width, B => match kernel.eliminator() {
-                    Some(means) => filled::<ByPlanes<B>>(means, &layer, &set, kernel),
-                    None => filled::<OneByOne<B>>((), &layer, &set, kernel),
-                });
-                let bumping = &outcome[0].0;
-                exceptions += bumping.exceptions.len();
-                let rows = u64::from(keys) - bumping.bumped.len() as u64 - bumping.redundant;
-                empty.push((slots - rows) as f64);
-            }
-            let mean = empty.iter().sum::<f64>() / f64::from(systems);
-            let squares = empty.iter().map(|empty| (empty - mean).powi(2));
-            let variance = squares.sum::<f64>() / f64::from(systems);
-            std::println!(
-                "w = {width}, {keys} keys: {mean:.1} slots empty, variance {variance:.1}, \
-                 {exceptions} exceptions in {systems}"
-            );
         }
     }
 }
