@@ -6,6 +6,8 @@ mod info;
 mod man;
 mod plan;
 mod query;
+mod shrink;
+mod split;
 mod verify;
 
 use crate::error::Result;
@@ -18,6 +20,8 @@ pub enum Command {
     Info(info::Arguments),
     Verify(verify::Arguments),
     Plan(plan::Arguments),
+    Shrink(shrink::Arguments),
+    Split(split::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -30,6 +34,8 @@ impl Command {
             Self::Info(arguments) => info::run(&arguments),
             Self::Verify(arguments) => verify::run(&arguments),
             Self::Plan(arguments) => plan::run(&arguments),
+            Self::Shrink(arguments) => shrink::run(&arguments),
+            Self::Split(arguments) => split::run(&arguments),
             Self::Completions(arguments) => completions::run(&arguments),
             Self::Man(arguments) => man::run(&arguments),
         }

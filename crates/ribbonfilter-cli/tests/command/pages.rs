@@ -2,7 +2,8 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 7] = ["build", "query", "info", "verify", "plan", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["build", "query", "info", "verify", "plan", "shrink", "split", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_examples() {

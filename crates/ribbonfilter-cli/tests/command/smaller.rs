@@ -1,0 +1,57 @@
+//! Shrinking and splitting, without the keys.
+
+use crate::support::{Folder, lines};
+
+/// A folder with 40,000 keys and their filter.
+fn keys() -> Folder {
+    let folder = Folder::new();
+    folder.write("keys", lines(40_000).concat());
+    folder.good("build keys --fpr 0.001 -o keys.ribbon");
+    folder
+}
+
+#[test]
+fn a_shrunk_filter_is_the_one_that_a_build_gives() {
+    let folder = keys();
+    for target in ["--fpr 5%", "--size 20000"] {
+        let said = folder.good(&format!("shrink keys.ribbon {target} -o small -f"));
+        assert!(said.starts_with("40,000 keys, "), "{said}");
+        folder.good(&format!("build keys {target} -o direct -f"));
+        assert_eq!(folder.read("small"), folder.read("direct"), "{target}");
+    }
+    folder.good("shrink keys.ribbon --columns 2.5 -o small -f");
+    folder.good("verify small --keys keys");
+}
+
+#[test]
+fn all_parts_find_every_key() {
+    let folder = keys();
+    let said = folder.good("split keys.ribbon --columns 4,4,2 -o part");
+    assert!(said.starts_with("part.1: 40,000 keys, "), "{said}");
+    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.1", "part.2", "part.3"]);
+    for part in ["part.1", "part.2", "part.3"] {
+        folder.good(&format!("verify {part} --keys keys"));
+    }
+}
+
+#[test]
+fn what_cannot_be_leaves_nothing() {
+    let folder = keys();
+    folder.write("taken", "mine");
+    folder.write("part.2", "mine");
+    for (arguments, said) in [
+        ("shrink keys.ribbon --fpr 1e-9 -o small", "keys.ribbon: a false-positive rate of 1e-9"),
+        ("shrink keys.ribbon --size 1G -o small", "cannot grow"),
+        ("shrink keys.ribbon --size 10 -o small", "too few"),
+        ("shrink keys.ribbon --columns 20 -o small", "at most the filter's"),
+        ("shrink keys.ribbon --fpr 5% -o taken", "taken: exists already"),
+        ("shrink keys --fpr 5% -o small", "keys: "),
+        ("split keys.ribbon --columns 4,4 -o other", "10 columns together, but have 8"),
+        ("split keys.ribbon --columns 4,4,2 -o part", "part.2: exists already"),
+    ] {
+        folder.run(arguments).fails_with(said);
+    }
+    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.2", "taken"]);
+    assert_eq!(folder.read("taken"), b"mine");
+    assert_eq!(folder.run("shrink keys.ribbon -o small").status, 2);
+}
