@@ -2,6 +2,7 @@
 //! from, measured here and now.
 
 mod constants;
+mod edges;
 mod peers;
 mod random;
 mod table1;
@@ -24,6 +25,8 @@ enum Command {
     Peers(peers::Arguments),
     /// Every variant and width on one set of keys: size, rate, build and query
     Variants(variants::Arguments),
+    /// What unusual hashes cost a build, and opening a filter for every query
+    Edges(edges::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -33,6 +36,7 @@ fn main() {
         Command::Table1(arguments) => table1::run(&arguments),
         Command::Peers(arguments) => peers::run(&arguments),
         Command::Variants(arguments) => variants::run(&arguments),
+        Command::Edges(arguments) => edges::run(&arguments),
         Command::Constants(arguments) => constants::run(&arguments),
     }
 }

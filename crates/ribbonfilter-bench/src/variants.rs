@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) {
         "{:<12} {:>4}  {:>11}  {:>8}  {:>10}  {:>8}  {:>10}  {:>9}  {:>9}",
         "variant", "w", "bytes", "bits/key", "rate", "overhead", "build", "absent", "present"
     );
-    for variant in [Variant::Standard, Variant::Homogeneous, Variant::Balanced] {
+    for &variant in Variant::ALL {
         for width in Width::ALL {
             print_line(variant, width, &present, &absent, arguments);
         }
