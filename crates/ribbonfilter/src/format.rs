@@ -132,7 +132,7 @@ impl Header {
     }
 
     /// Reads the fixed part of a filter at the end of `bytes`. O(1).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
         let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
@@ -147,6 +147,7 @@ impl Header {
     }
 
     /// Decodes the fixed part and, of the data before it, the directory of layers.
+    #[inline(always)]
     fn decode(data: &[u8], fixed: &[u8; FIXED]) -> Result<Self, OpenError> {
         let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let kind = Kind::ALL[usize::from(kind)];
@@ -195,6 +196,7 @@ impl Header {
     }
 
     /// Refuses what no builder writes, so that no query can leave the buffer.
+    #[inline(always)]
     fn check(&self, features: u8) -> Result<(), OpenError> {
         let shape = &self.shape;
         let wrong = |field| Err(OpenError::Inconsistent { field });
@@ -253,6 +255,7 @@ impl Header {
 }
 
 /// Reads the shards of a Balanced ribbon, where the others have their rate.
+#[inline(always)]
 fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenError> {
     let balance =
         Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
@@ -265,6 +268,7 @@ fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenErr
 }
 
 /// Whether the bytes end as ours do, in a version that this library knows, unaltered.
+#[inline(always)]
 fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
     if fixed[at::MAGIC] != MAGIC {
         return Err(OpenError::NotAFilter);
@@ -328,6 +332,7 @@ fn data_check(bytes: &[u8]) -> u64 {
 }
 
 /// 16 bits over the fixed part, the other checksum included.
+#[inline(always)]
 fn header_check(fixed: &[u8; FIXED]) -> u64 {
     xxh3_64(&fixed[..at::HEADER_CHECK.start]) & 0xffff
 }

@@ -19,25 +19,43 @@ use crate::Width;
 /// The most layers behind the first that the format can count.
 pub(crate) const MAX_FURTHER: usize = 7;
 
-/// The size of one layer.
+/// The size of one layer, as small as it is stored: every filter carries some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layer {
-    /// There are `1 << segment_bits` segments.
-    pub(crate) segment_bits: u32,
-    /// Slots of each segment.
-    pub(crate) segment_slots: u64,
+    segment_slots: u32,
+    segment_bits: u8,
 }
 
 impl Layer {
+    /// The slots of a segment must fit 32 bits, as in the format.
+    #[inline]
+    pub(crate) fn new(segment_bits: u32, segment_slots: u64) -> Self {
+        debug_assert!(segment_slots >> 32 == 0 && segment_bits < 256);
+        Self { segment_slots: segment_slots as u32, segment_bits: segment_bits as u8 }
+    }
+
+    /// There are `1 << segment_bits` segments.
+    #[inline]
+    pub(crate) fn segment_bits(self) -> u32 {
+        self.segment_bits.into()
+    }
+
+    /// Slots of each segment.
+    #[inline]
+    pub(crate) fn segment_slots(self) -> u64 {
+        self.segment_slots.into()
+    }
+
+    #[inline]
     pub(crate) fn slots(self) -> u64 {
-        self.segment_slots << self.segment_bits
+        self.segment_slots().wrapping_shl(self.segment_bits())
     }
 }
 
 /// The layers behind the first; only a Bumped ribbon has any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Further {
-    count: usize,
+    count: u8,
     layers: [Layer; MAX_FURTHER],
     /// Room for so many buckets that bump all their keys.
     pub(crate) exceptions: u32,
@@ -46,14 +64,14 @@ pub(crate) struct Further {
 impl Further {
     /// So many layers, at most [`MAX_FURTHER`].
     pub(crate) fn new(layers: &[Layer], exceptions: u32) -> Self {
-        let mut further = Self { count: layers.len(), exceptions, ..Self::default() };
+        let mut further = Self { count: layers.len() as u8, exceptions, ..Self::default() };
         further.layers[..layers.len()].copy_from_slice(layers);
         further
     }
 
     #[inline]
     pub(crate) fn layers(&self) -> &[Layer] {
-        &self.layers[..self.count]
+        &self.layers[..usize::from(self.count)]
     }
 
     #[inline]

@@ -35,6 +35,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    #[inline(always)]
     pub(crate) fn new(width: Width, slots: u64, columns: u32, boundary: u64) -> Self {
         let layout = Self { slots, columns, boundary, block_log: block_log(width) };
         debug_assert!(columns as usize <= MAX_COLUMNS);
@@ -89,11 +90,13 @@ impl Layout {
     }
 
     /// The first slot whose block has all the columns.
+    #[inline(always)]
     pub(crate) fn boundary_slot(&self) -> u64 {
         self.boundary << self.block_log
     }
 
     /// All blocks, the trimmed one included.
+    #[inline(always)]
     pub(crate) fn blocks(&self) -> u64 {
         self.slots.div_ceil(1 << self.block_log)
     }
@@ -155,12 +158,14 @@ impl Layout {
     }
 
     /// All bits of the solution.
+    #[inline(always)]
     pub(crate) fn size_in_bits(&self) -> u128 {
         // The last, trimmed block has all the columns.
         u128::from(self.slots) * u128::from(self.columns) - u128::from(self.boundary_slot())
     }
 
     /// Bytes of the solution; `u64::MAX` if a hostile header asks for more than that.
+    #[inline(always)]
     pub(crate) fn size_in_bytes(&self) -> u64 {
         u64::try_from(self.size_in_bits().div_ceil(8)).unwrap_or(u64::MAX)
     }

@@ -56,7 +56,7 @@ pub(crate) struct Probe<L> {
 
 impl<L: Places> Probe<L> {
     /// `plain` is what [`Path::PLAIN`] means to these places.
-    #[inline]
+    #[inline(always)]
     fn new(header: &Header, len: usize, kernel: Kernel, places: L, plain: bool) -> Self {
         let (layout, width) = (header.shape.layout(), header.shape.width);
         Self {
@@ -180,7 +180,6 @@ impl<L: Places> Probe<L> {
 
 /// The probe of a filter, whatever its variant.
 #[derive(Clone, Copy)]
-#[expect(clippy::large_enum_variant, reason = "a filter has one, and none is to be allocated")]
 pub(crate) enum AnyProbe {
     OneSystem(Probe<OneSystem>),
     Layers(Probe<Layers>),

@@ -35,14 +35,15 @@ impl Shape {
         1 << self.segment_bits
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn slots(&self) -> u64 {
         (self.segment_slots << self.segment_bits) + self.further.slots()
     }
 
     /// All layers, at least one; the last is a Standard ribbon of one segment.
+    #[inline(always)]
     pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
-        let first = Layer { segment_bits: self.segment_bits, segment_slots: self.segment_slots };
+        let first = Layer::new(self.segment_bits, self.segment_slots);
         core::iter::once(first).chain(self.further.layers().iter().copied())
     }
 
@@ -50,8 +51,8 @@ impl Shape {
     pub(crate) fn of_layer(&self, first_slot: u64, layer: Layer) -> Self {
         let layout = self.layout().part(first_slot, layer.slots());
         Self {
-            segment_bits: layer.segment_bits,
-            segment_slots: layer.segment_slots,
+            segment_bits: layer.segment_bits(),
+            segment_slots: layer.segment_slots(),
             further: Further::default(),
             columns: layout.columns(),
             boundary: layout.boundary_slot() / u64::from(self.width.block_slots()),
@@ -60,7 +61,7 @@ impl Shape {
     }
 
     /// The buckets of all bumping layers: all but the last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn buckets(&self) -> u64 {
         match self.further.layers().last() {
             Some(last) => (self.slots() - last.slots()) >> Buckets::of(self.width).log,
@@ -86,14 +87,14 @@ impl Shape {
 
     /// The shards of a Balanced ribbon that has more than one. Each keeps one byte behind the
     /// solution: which of its buckets are bumped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn shards(&self) -> Option<Shards> {
         let shards = Shards::new(self.segment_bits, self.balance);
         (self.variant == Variant::Balanced && shards.count() > 1).then_some(shards)
     }
 
     /// Bytes between the solution and the fixed part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn metadata_bytes(&self) -> u64 {
         match self.shards() {
             Some(shards) => shards.count(),
@@ -103,6 +104,7 @@ impl Shape {
     }
 
     /// Solution and metadata.
+    #[inline(always)]
     pub(crate) fn data_bytes(&self) -> u64 {
         self.layout().size_in_bytes().saturating_add(self.metadata_bytes())
     }

@@ -28,7 +28,7 @@ const LAYER: usize = 5;
 const COUNT: usize = 4;
 
 /// Bytes of all this metadata.
-#[inline]
+#[inline(always)]
 pub(crate) fn layer_bytes(shape: &Shape) -> u64 {
     match shape.further.layers().len() {
         0 => 0,
@@ -44,6 +44,7 @@ const fn directory_bytes(count: usize) -> usize {
 }
 
 /// Reads the directory of so many further layers at the end of the data.
+#[inline(always)]
 pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenError> {
     if count == 0 {
         return Ok(Further::default());
@@ -55,13 +56,13 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
     let (entries, exceptions) = data[begin..].split_at(count * LAYER);
     let mut layers = [Layer::default(); MAX_FURTHER];
     for (layer, entry) in layers.iter_mut().zip(entries.chunks_exact(LAYER)) {
-        *layer =
-            Layer { segment_bits: u32::from(entry[4]), segment_slots: little_endian(&entry[..4]) };
+        *layer = Layer::new(u32::from(entry[4]), little_endian(&entry[..4]));
     }
     Ok(Further::new(&layers[..count], little_endian(exceptions) as u32))
 }
 
 /// Refuses layers that no builder writes.
+#[inline(always)]
 pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
     let wrong = |field| Err(OpenError::Inconsistent { field });
     let further = shape.further.layers();
@@ -72,16 +73,16 @@ pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
         return wrong("width");
     }
     let last = shape.layers().last().expect("there is a first layer");
-    if last.segment_bits != 0 || (last.segment_slots == 0 && !further.is_empty()) {
+    if last.segment_bits() != 0 || (last.segment_slots() == 0 && !further.is_empty()) {
         return wrong("last layer");
     }
     let unit = Buckets::of(shape.width).unit();
     let most = MAX_BLOCKS * u64::from(shape.width.block_slots());
     for layer in shape.layers().take(further.len()) {
         // Every equation has all its slots, and the sum over all layers does not overflow.
-        let whole = layer.segment_slots.is_multiple_of(unit);
-        let wide = layer.segment_slots >= u64::from(shape.width.bits());
-        if !whole || !wide || layer.segment_bits > 31 || layer.slots() > most {
+        let whole = layer.segment_slots().is_multiple_of(unit);
+        let wide = layer.segment_slots() >= u64::from(shape.width.bits());
+        if !whole || !wide || layer.segment_bits() > 31 || layer.slots() > most {
             return wrong("size of a layer");
         }
     }
@@ -107,8 +108,8 @@ pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
     }
     let (entries, count) = directory.split_at_mut(shape.further.layers().len() * LAYER);
     for (entry, layer) in entries.chunks_exact_mut(LAYER).zip(shape.further.layers()) {
-        entry[..4].copy_from_slice(&(layer.segment_slots as u32).to_le_bytes());
-        entry[4] = layer.segment_bits as u8;
+        entry[..4].copy_from_slice(&(layer.segment_slots() as u32).to_le_bytes());
+        entry[4] = layer.segment_bits() as u8;
     }
     count[..COUNT].copy_from_slice(&shape.further.exceptions.to_le_bytes());
 }

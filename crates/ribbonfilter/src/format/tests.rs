@@ -101,8 +101,8 @@ fn directory(header: &Header) -> Vec<u8> {
     let count = shape.further.layers().len();
     let mut bytes = Vec::new();
     for layer in shape.further.layers() {
-        bytes.extend_from_slice(&(layer.segment_slots as u32).to_le_bytes());
-        bytes.push(layer.segment_bits as u8);
+        bytes.extend_from_slice(&(layer.segment_slots() as u32).to_le_bytes());
+        bytes.push(layer.segment_bits() as u8);
     }
     if count > 0 {
         bytes.extend_from_slice(&shape.further.exceptions.to_le_bytes());

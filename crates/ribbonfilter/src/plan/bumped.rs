@@ -110,7 +110,7 @@ pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> Sys
     let mut layers = bumping_layers(keys, width);
     let fit = fit(width);
     let slots: u64 = layers.iter().map(|layer| layer.slots()).sum();
-    let segments: u64 = layers.iter().map(|layer| 1 << layer.segment_bits).sum();
+    let segments: u64 = layers.iter().map(|layer| 1 << layer.segment_bits()).sum();
     let (slots, segments) = (slots as f64, segments as f64);
     let lost = segments * fit.end + slots * fit.hole;
     let variance = segments * fit.end_variance + slots * fit.hole_variance;
@@ -129,16 +129,17 @@ pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> Sys
     match layers.first_mut() {
         Some(first) => {
             let unit = Buckets::of(width).unit();
-            first.segment_slots += missing.div_ceil(1 << first.segment_bits).next_multiple_of(unit);
+            let more = missing.div_ceil(1 << first.segment_bits()).next_multiple_of(unit);
+            *first = Layer::new(first.segment_bits(), first.segment_slots() + more);
         }
         None => last_slots += missing,
     }
     last_slots += grown(keys, growth);
     let exceptions = exceptions(keys, width) + exceptions_grown(&layers, width, growth);
-    layers.push(Layer { segment_bits: 0, segment_slots: last_slots });
+    layers.push(Layer::new(0, last_slots));
     System {
-        segment_bits: layers[0].segment_bits,
-        segment_slots: layers[0].segment_slots,
+        segment_bits: layers[0].segment_bits(),
+        segment_slots: layers[0].segment_slots(),
         further: Further::new(&layers[1..], exceptions),
         smash: true,
         // The keys of the last layer are known when it is built.
@@ -163,7 +164,7 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
         // Rounded together, because the next layer takes what rounding leaves here.
         let unit = Buckets::of(width).unit() << segment_bits;
         let slots = (keys as f64 * until) as u64 / unit * unit;
-        layers.push(Layer { segment_bits, segment_slots: (slots - before) >> segment_bits });
+        layers.push(Layer::new(segment_bits, (slots - before) >> segment_bits));
         before = slots;
     }
     layers
@@ -187,7 +188,7 @@ fn most_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
     let fit = fit(width);
     let top = 2.0 * (1u64 << keys.ilog2()) as f64;
     let layers = bumping_layers(keys, width);
-    let rounding = layers.last().map_or(0, |last| Buckets::of(width).unit() << last.segment_bits);
+    let rounding = layers.last().map_or(0, |last| Buckets::of(width).unit() << last.segment_bits());
     top * libm::pow(fit.bumped(), layers.len() as f64) + rounding as f64 + ends
 }
 

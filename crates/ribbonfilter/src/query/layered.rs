@@ -6,10 +6,11 @@
 //! first two layers without any.
 
 use super::Places;
+use crate::Width;
 use crate::arch::{Laid, Path, Readable};
 use crate::equation::{Seed, Seeded, Starts, below_segment, mix, seeded, segment};
 use crate::format::{EXCEPTION, Header, little_endian};
-use crate::layers::{Buckets, MAX_FURTHER, MOST};
+use crate::layers::{self, Buckets, Further, MOST};
 use crate::width::Band;
 
 /// A layer, as a query sees it.
@@ -25,9 +26,13 @@ struct Layer {
 #[derive(Clone, Copy)]
 pub(crate) struct Layers {
     first: Layer,
-    further: [Layer; MAX_FURTHER],
-    /// How many of these there are; the last does not bump.
-    count: usize,
+    /// The second, if there is one: most keys are in one of the two.
+    second: Layer,
+    /// The layers behind the first; the last does not bump, and only it has a seed.
+    further: Further,
+    width: Width,
+    smash: bool,
+    seed: Seed,
     bucket_log: u32,
     /// The thresholds of the codes, 16 bits each. If there are exceptions, that of
     /// [`MOST`] is the whole bucket, so that its keys come to [`Layers::is_bumped`].
@@ -41,37 +46,35 @@ pub(crate) struct Layers {
     first_column: u32,
 }
 
+impl Layer {
+    #[inline(always)]
+    fn new(layer: layers::Layer, first_slot: u64, width: Width, smash: bool, seed: Seed) -> Self {
+        Self {
+            segment_bits: layer.segment_bits(),
+            segment_slots: layer.segment_slots(),
+            first_slot,
+            starts: Starts::new(layer.segment_slots(), width, smash),
+            seed,
+        }
+    }
+}
+
 impl Layers {
     #[inline]
     pub(super) fn new(header: &Header) -> Self {
         let shape = &header.shape;
-        let layout = shape.layout();
-        let buckets = Buckets::of(shape.width);
-        let mut first_slot = 0;
-        let mut layers = shape.layers().map(|layer| {
-            let starts = Starts::new(layer.segment_slots, shape.width, shape.smash);
-            let begin = first_slot;
-            first_slot += layer.slots();
-            Layer {
-                segment_bits: layer.segment_bits,
-                segment_slots: layer.segment_slots,
-                first_slot: begin,
-                starts,
-                seed: Seed::new(0),
-            }
-        });
-        let mut first = layers.next().expect("there is a first layer");
-        let mut further = [first; MAX_FURTHER];
-        let mut count = 0;
-        for layer in layers {
-            further[count] = layer;
-            count += 1;
-        }
-        // Only the last layer has a seed.
-        match count {
-            0 => first.seed = Seed::new(header.seed),
-            _ => further[count - 1].seed = Seed::new(header.seed),
-        }
+        let (layout, further, width, smash) =
+            (shape.layout(), shape.further, shape.width, shape.smash);
+        let buckets = Buckets::of(width);
+        let seed = Seed::new(header.seed);
+        let seed_of =
+            |layer: usize| if layer == further.layers().len() { seed } else { Seed::new(0) };
+        let front = layers::Layer::new(shape.segment_bits, shape.segment_slots);
+        let first = Layer::new(front, 0, width, smash, seed_of(0));
+        let second = match further.layers().first() {
+            Some(&second) => Layer::new(second, front.slots(), width, smash, seed_of(1)),
+            None => first,
+        };
         let codes = layout.size_in_bytes() as usize;
         let exception_count = shape.further.exceptions as usize;
         let most = u64::from(buckets.thresholds[usize::from(MOST)]);
@@ -82,8 +85,11 @@ impl Layers {
                 | threshold;
         Self {
             first,
+            second,
             further,
-            count,
+            width,
+            smash,
+            seed,
             bucket_log: buckets.log,
             thresholds,
             most,
@@ -147,14 +153,20 @@ impl Layers {
     #[inline(never)]
     fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
         let mut bumped = true;
-        for (number, next) in (1..).zip(&self.further[..self.count]) {
+        let mut first_slot = self.second.first_slot;
+        let further = self.further.layers();
+        for (number, &next) in (1..).zip(further) {
             if !bumped || !self.is_bumped(bytes, place.slot, code) {
                 break;
             }
-            place = Self::place(next, place.next_layer());
-            if number == self.count {
+            let last = number == further.len();
+            let seed = if last { self.seed } else { Seed::new(0) };
+            let next = Layer::new(next, first_slot, self.width, self.smash, seed);
+            place = Self::place(&next, place.next_layer());
+            if last {
                 break;
             }
+            first_slot += next.segment_slots << next.segment_bits;
             (bumped, code) = self.seems_bumped(bytes, place.slot);
         }
         place
@@ -171,7 +183,7 @@ impl Places for Layers {
     #[inline(always)]
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         let mut place = Self::place(&self.first, mix(key_hash));
-        if self.count > 0 {
+        if !self.further.layers().is_empty() {
             let (bumped, code) = self.seems_bumped(readable.bytes(), place.slot);
             if bumped {
                 place = self.behind(readable.bytes(), place, code);
@@ -184,13 +196,13 @@ impl Places for Layers {
     /// two layers.
     #[inline(always)]
     fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
-        if self.count < 2 {
+        if self.further.layers().len() < 2 {
             return self.find::<B, P>(readable, key_hash);
         }
         let bytes = readable.bytes();
         let near = Self::place(&self.first, mix(key_hash));
         let (from_first, code) = self.seems_bumped(bytes, near.slot);
-        let next = Self::place(&self.further[0], near.next_layer());
+        let next = Self::place(&self.second, near.next_layer());
         let (from_next, _) = self.seems_bumped(bytes, next.slot);
         let doubtful = self.exception_count > 0 && code == MOST;
         let place = match from_first & (from_next | doubtful) {

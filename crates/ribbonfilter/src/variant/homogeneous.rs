@@ -8,8 +8,9 @@
 //! [`MAX_SOLUTIONS`] solutions the best of them is taken, and its rate is the one that the
 //! filter reports. One seed serves all segments, so a query need not look it up.
 
+use super::standard::is_hopeless;
 use super::{Failure, Solved};
-use crate::construct::{Crew, Task};
+use crate::construct::{Crew, Segment, Task, Workspace};
 use crate::equation::free_row;
 use crate::layout::Layout;
 use crate::rate::{Rate, homogeneous_rate};
@@ -66,8 +67,18 @@ fn promising_seed<B: Band>(
     let Some(limit) = task.plan.queue_limit else {
         return Ok(from);
     };
+    // Of the first seed every segment is looked at, whoever fails first: the seed that is
+    // taken must not depend on threads.
+    let (segments, progress) = task.segments_and_progress();
+    let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_>| {
+        Ok(workspace.longest_queue(segment.keys, from))
+    };
+    let longest = crew.each(segments, progress, queue_of)?.into_iter().max().unwrap_or(0);
+    if longest <= limit || is_hopeless(longest, B::WIDTH) {
+        return Ok(from);
+    }
     let end = from.saturating_add(MAX_SCREENED);
-    for seed in from..end {
+    for seed in from.saturating_add(1)..end {
         let (segments, progress) = task.segments_and_progress();
         let screened = crew.each(segments, progress, |workspace, segment| {
             match workspace.longest_queue(segment.keys, seed) <= limit {

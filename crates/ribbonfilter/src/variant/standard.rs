@@ -6,14 +6,19 @@
 //! keys alone. A seed is banded only if the longest queue of its starts is short enough.
 
 use super::{Failure, Solved};
+use crate::Width;
 use crate::construct::{Task, Workspace};
 use crate::error::OutOfMemory;
 use crate::width::{Band, with_band};
 
-/// A queue of this many widths tells of duplicates or of skewed hashes, not of bad luck …
-const HOPELESS_WIDTHS: u32 = 4;
-/// … and after so many of them no other seed is tried.
+/// After so many hopeless queues no other seed is tried.
 const HOPELESS_SEEDS: u32 = 4;
+
+/// Whether a queue is so long, four widths, that it tells of duplicates or of skewed hashes,
+/// not of bad luck.
+pub(super) fn is_hopeless(queue: u32, width: Width) -> bool {
+    queue >= 4 * width.bits()
+}
 
 pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     with_band!(task.plan.shape.width, B => solve_segments::<B>(task))
@@ -48,7 +53,7 @@ pub(super) fn first_seed<B: Band>(
     for seed in 0..=u8::MAX {
         if let Some(limit) = queue_limit {
             let queue = workspace.longest_queue(keys, seed);
-            hopeless += u32::from(queue >= HOPELESS_WIDTHS * B::WIDTH.bits());
+            hopeless += u32::from(is_hopeless(queue, B::WIDTH));
             if hopeless == HOPELESS_SEEDS {
                 return Ok(None);
             }
