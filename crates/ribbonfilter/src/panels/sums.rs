@@ -56,3 +56,46 @@ impl<B: Band> Sums<B> {
 fn half_of(byte: u8, half: usize) -> usize {
     usize::from(byte) >> (half * HALF) & ((1 << HALF) - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    fn check<B: Band>() {
+        let mut random = Random(5);
+        let mut sums = Sums::<B>::NONE;
+        for byte in 0..B::WIDTH.bits() as usize / 8 {
+            let bit = |at: usize| B::first_bits(at as u64 + 1) ^ B::first_bits(at as u64);
+            let rows: [B; PANEL] = core::array::from_fn(|row| {
+                let coefficients = random.band::<B>();
+                let first = bit(8 * byte + row);
+                coefficients ^ (coefficients & first) ^ first
+            });
+            let right_sides: [u32; PANEL] = core::array::from_fn(|_| random.next() as u32);
+            sums.make(&rows, &right_sides, byte);
+            for _ in 0..100 {
+                let lane = Row { coefficients: random.band(), right_side: 7 };
+                // Column by column; what a row adds before its own column is for later.
+                let mut expected = lane;
+                for row in 0..PANEL {
+                    if expected.coefficients & bit(8 * byte + row) != B::ZERO {
+                        let right_side = right_sides[row];
+                        expected = expected.plus(&Row { coefficients: rows[row], right_side });
+                    }
+                }
+                let found = sums.eliminated(lane, byte, u8::MAX);
+                assert_eq!(found.coefficients, expected.coefficients);
+                assert_eq!(found.right_side, expected.right_side);
+                assert_eq!(sums.eliminated(lane, byte, 0).coefficients, lane.coefficients);
+            }
+        }
+    }
+
+    #[test]
+    fn sums_are_what_row_after_row_gives() {
+        check::<u32>();
+        check::<u64>();
+        check::<u128>();
+    }
+}
