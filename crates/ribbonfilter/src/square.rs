@@ -5,9 +5,7 @@
 
 /// A byte of ones in each of eight bytes: the first column.
 pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
-/// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
-pub(crate) const DIAGONAL: u64 = 0x8040_2010_0804_0201;
-/// The bits behind it.
+/// The bits behind the diagonal.
 pub(crate) const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
 
 /// The transposed square: bit `i` of byte `j` becomes bit `j` of byte `i`. Squares of four,
@@ -27,7 +25,7 @@ pub(crate) fn transposed(square: u64) -> u64 {
 /// Solves eight equations among themselves: row `j` asks for the rows behind it that its bits
 /// in `above` name, and the sum must be byte `j` of `demanded`.
 ///
-/// With the [`DIAGONAL`] demanded this is the inverse of the triangular square.
+/// With the diagonal demanded this is the inverse of the triangular square.
 #[inline(always)]
 pub(crate) fn solved_upwards(above: u64, demanded: u64) -> u64 {
     let mut solved = demanded;

@@ -3,13 +3,15 @@
 
 use super::{CACHED, Planes, STRIDE};
 use crate::layout::{Layout, MAX_COLUMNS};
-use crate::square::{ABOVE, DIAGONAL, ONES, solved_upwards, transposed};
+use crate::square::{ABOVE, ONES, solved_upwards, transposed};
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has the instructions.
 pub(super) type Token = crate::arch::avx2::Avx2;
 
-/// The bits before the diagonal, which belong to the panel `w` rows behind.
+/// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
+const DIAGONAL: u64 = 0x8040_2010_0804_0201;
+/// The bits before it, which belong to the panel `w` rows behind.
 const BELOW: u64 = !(DIAGONAL | ABOVE);
 /// What no lane is: a row that none becomes.
 const NO_LANE: u64 = u64::MAX;
