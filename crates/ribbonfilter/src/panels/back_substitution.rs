@@ -59,10 +59,10 @@ impl<B: Band> Panels<B> {
         for (row, (coefficients, right_side)) in rows.enumerate() {
             let columns = coefficients.byte(own);
             square |= u64::from(columns) << (8 * row);
-            // In its own byte a row's bits before its own are for the panel `w` rows behind.
+            // In its own byte only the bits before the row's own are for the panel `w` rows
+            // behind; what the others name there is taken back beforehand.
             let mut sum = (right_side >> column) as u8;
-            sum ^= tables[own][usize::from(columns & ((1 << row) - 1))];
-            sum ^= tables[own][usize::from(columns)];
+            sum ^= tables[own][usize::from(columns & u8::MAX << row)];
             for (byte, table) in tables[..Self::BYTES].iter().enumerate() {
                 sum ^= table[usize::from(coefficients.byte(byte))];
             }
