@@ -111,6 +111,7 @@ mod layout;
 #[cfg(feature = "mmap")]
 mod map;
 mod memory;
+mod panels;
 mod plan;
 mod progress;
 mod query;
@@ -118,6 +119,7 @@ mod rate;
 mod shape;
 #[doc(hidden)]
 pub mod simulate;
+mod square;
 #[cfg(test)]
 mod testing;
 mod variant;

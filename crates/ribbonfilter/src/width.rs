@@ -93,6 +93,8 @@ pub(crate) trait Band:
     /// The coefficients of an equation that starts at a slot, each at the bit of its slot's
     /// number modulo `w`.
     fn cyclic(self, start: u32) -> Self;
+    /// Eight of its bits, from bit `8 * number` on.
+    fn byte(self, number: usize) -> u8;
     /// Whether an odd number of bits is set.
     fn parity(self) -> bool;
     /// The first block's worth of bits.
@@ -143,6 +145,14 @@ macro_rules! bands {
             #[inline(always)]
             fn cyclic(self, start: u32) -> Self {
                 self.rotate_left(start % Self::BITS)
+            }
+
+            #[inline(always)]
+            fn byte(self, number: usize) -> u8 {
+                // One word is shifted faster than two.
+                let [low, high] = self.to_words();
+                let word = if number < 8 { low } else { high };
+                (word >> (number % 8 * 8)) as u8
             }
 
             #[inline(always)]

@@ -3,17 +3,14 @@
 
 use super::{CACHED, Planes, STRIDE};
 use crate::layout::{Layout, MAX_COLUMNS};
+use crate::square::{ABOVE, ONES, solved_upwards, transposed};
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has the instructions.
 pub(super) type Token = crate::arch::avx2::Avx2;
 
-/// A byte of ones in each of eight bytes.
-const ONES: u64 = 0x0101_0101_0101_0101;
 /// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
 const DIAGONAL: u64 = 0x8040_2010_0804_0201;
-/// The bits behind it.
-const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
 /// The bits before it, which belong to the panel `w` rows behind.
 const BELOW: u64 = !(DIAGONAL | ABOVE);
 /// What no lane is: a row that none becomes.
@@ -532,20 +529,6 @@ fn vector_byte<const VECTORS: usize>(vectors: &[__m256i; VECTORS], at: usize) ->
     bytes[at % 32]
 }
 
-/// A matrix of eight times eight bits, transposed: bit `i` of byte `j` becomes bit `j` of
-/// byte `i`. Squares of four, two and one bits change places across the diagonal.
-#[inline(always)]
-fn transposed(matrix: u64) -> u64 {
-    let mut matrix = matrix;
-    for (distance, upper) in
-        [(28, 0x0000_0000_f0f0_f0f0), (14, 0x0000_cccc_0000_cccc), (7, 0x00aa_00aa_00aa_00aa)]
-    {
-        let swapped = (matrix ^ matrix >> distance) & upper;
-        matrix ^= swapped ^ swapped << distance;
-    }
-    matrix
-}
-
 /// Lays the lanes of the pool out in planes.
 #[target_feature(enable = "avx2")]
 fn transpose(planes: &mut Planes) {
@@ -631,7 +614,7 @@ fn substitute<const COEFFICIENTS: usize, const BYTES: usize>(
     let mut solved = [[0u8; 64]; BYTES];
     for (panel, words) in planes.words.chunks_exact(count).enumerate().rev() {
         let near = panel % COEFFICIENTS;
-        let inverse = upper_inverse(words[near] & ABOVE);
+        let inverse = solved_upwards(words[near] & ABOVE, DIAGONAL);
         let mut sums = [_mm256_setzero_si256(); BYTES];
         for plane in 0..COEFFICIENTS {
             // In its own plane a row's bits before its own are for the panel `w` rows behind.
@@ -658,18 +641,6 @@ fn substitute<const COEFFICIENTS: usize, const BYTES: usize>(
             layout.write_block(bytes, block, &columns[..stored]);
         }
     }
-}
-
-/// The inverse of an upper triangular matrix of eight rows with ones on its diagonal, given
-/// the bits above that.
-#[inline(always)]
-fn upper_inverse(above: u64) -> u64 {
-    let mut inverse = DIAGONAL;
-    for row in (1..8).rev() {
-        let this = inverse >> (8 * row) & 0xff;
-        inverse ^= (above >> row & ONES).wrapping_mul(this);
-    }
-    inverse
 }
 
 /// The low halves of a word's bytes in the first half of a vector, the high halves in the

@@ -9,28 +9,30 @@
 //!
 //! - [`window`] brings the keys of a segment into order,
 //! - [`segment`] decides what each bucket bumps,
-//! - [`one_by_one`] and [`by_planes`] insert classes of keys, all or none.
+//! - [`at_once`] inserts classes of keys, all or none, by planes where the CPU has instructions
+//!   for them and by tables elsewhere.
 //!
 //! Layers follow each other; the segments of one are independent and shared among threads.
 
-mod by_planes;
+mod at_once;
+#[cfg(test)]
 mod one_by_one;
 mod segment;
 mod window;
 
-use self::by_planes::ByPlanes;
-use self::one_by_one::OneByOne;
+use self::at_once::AtOnce;
 use self::segment::{Bumping, Fill, Workspace};
 use self::window::Class;
 use super::standard::first_seed;
 use super::{Failure, Solved};
-use crate::arch::{Instructions, Kernel};
+use crate::arch::{Instructions, Kernel, Planes};
 use crate::construct::{self, Partitioned, Resources, Segment, Task, each, segments};
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
 use crate::layers::Codes;
 use crate::layout::Layout;
 use crate::memory::try_reserve;
+use crate::panels::Panels;
 use crate::plan::standard_queue_limit;
 use crate::progress::Reporter;
 use crate::shape::Shape;
@@ -70,8 +72,8 @@ trait System: Sized + Send {
 pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
     let means = task.resources.kernel.eliminator();
     with_band!(task.plan.shape.width, B => match means {
-        Some(means) => solve_layers::<B, ByPlanes<B>>(task, means),
-        None => solve_layers::<B, OneByOne<B>>(task, ()),
+        Some(means) => solve_layers::<B, AtOnce<B, Planes>>(task, means),
+        None => solve_layers::<B, AtOnce<B, Panels<B>>>(task, ()),
     })
 }
 
@@ -174,8 +176,8 @@ pub(crate) fn empty_slots(layer: &Shape, keys: &[u64], kernel: Kernel) -> (u64, 
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
     let bumping = with_band!(layer.width, B => match kernel.eliminator() {
-        Some(means) => run::<ByPlanes<B>>(means, layer, keys, kernel),
-        None => run::<OneByOne<B>>((), layer, keys, kernel),
+        Some(means) => run::<AtOnce<B, Planes>>(means, layer, keys, kernel),
+        None => run::<AtOnce<B, Panels<B>>>((), layer, keys, kernel),
     });
     let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
     (layer.segment_slots - rows, bumping.exceptions.len())

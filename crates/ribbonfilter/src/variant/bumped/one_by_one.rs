@@ -1,6 +1,6 @@
 //! The plain way: Algorithm 1, a key at a time.
 //!
-//! It serves every target, and is what the other way is tested against.
+//! It is what the fast way is tested against.
 
 use super::System;
 use super::window::Class;

@@ -1,5 +1,6 @@
-//! Both ways of filling a segment agree, and hashes far from random do no harm.
+//! All ways of filling a segment agree, and hashes far from random do no harm.
 
+use super::one_by_one::OneByOne;
 use super::*;
 use crate::arch::Kernel;
 use crate::construct::Segment;
@@ -7,6 +8,7 @@ use crate::equation::{Balance, below_segment, mix, seeded, segment};
 use crate::layers::{Buckets, Further};
 use crate::testing::Random;
 use crate::{BuildError, Filter, Variant, Width};
+use alloc::format;
 
 const WIDTHS: [Width; 3] = [Width::W32, Width::W64, Width::W128];
 
@@ -84,6 +86,14 @@ fn key_sets(layer: &Shape, random: &mut Random) -> Vec<Vec<u64>> {
     sets
 }
 
+fn assert_same(found: &[(Bumping, Vec<u8>)], expected: &[(Bumping, Vec<u8>)], what: &str) {
+    assert_eq!(found.len(), expected.len());
+    for (set, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!(found.0 == expected.0, "{what}, set {set}: bumping");
+        assert!(found.1 == expected.1, "{what}, set {set}: bytes");
+    }
+}
+
 #[test]
 fn a_class_at_once_is_the_same_as_one_by_one() {
     let mut random = Random(1);
@@ -95,12 +105,11 @@ fn a_class_at_once_is_the_same_as_one_by_one() {
             with_band!(width, B => {
                 let expected = filled::<OneByOne<B>>((), &layer, &sets, Kernel::by_name("portable").expect("always there"));
                 for kernel in Kernel::available() {
+                    let by_tables = filled::<AtOnce<B, Panels<B>>>((), &layer, &sets, kernel);
+                    assert_same(&by_tables, &expected, &format!("{width}, {slots} slots, by tables"));
                     let Some(means) = kernel.eliminator() else { continue };
-                    let found = filled::<ByPlanes<B>>(means, &layer, &sets, kernel);
-                    for (set, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                        assert!(found.0 == expected.0, "{width}, {slots} slots, set {set}");
-                        assert!(found.1 == expected.1, "{width}, {slots} slots, set {set}");
-                    }
+                    let by_planes = filled::<AtOnce<B, Planes>>(means, &layer, &sets, kernel);
+                    assert_same(&by_planes, &expected, &format!("{width}, {slots} slots, by planes"));
                 }
                 // The sets are what they are meant to be.
                 assert!(expected.iter().any(|(bumping, _)| bumping.redundant > 2000));

@@ -1,0 +1,69 @@
+//! Squares of eight times eight bits in a word: byte `j` is row `j`, bit `k` of it column `k`.
+//!
+//! The eight rows of a *panel*, seen in the panel's own columns, are such a square, upper
+//! triangular with ones on its diagonal where rows are filled.
+
+/// A byte of ones in each of eight bytes: the first column.
+pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
+/// The bits behind the diagonal.
+pub(crate) const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
+
+/// The transposed square: bit `i` of byte `j` becomes bit `j` of byte `i`. Squares of four,
+/// two and one bits change places across the diagonal.
+#[inline(always)]
+pub(crate) fn transposed(square: u64) -> u64 {
+    let mut square = square;
+    for (distance, upper) in
+        [(28, 0x0000_0000_f0f0_f0f0), (14, 0x0000_cccc_0000_cccc), (7, 0x00aa_00aa_00aa_00aa)]
+    {
+        let swapped = (square ^ square >> distance) & upper;
+        square ^= swapped ^ swapped << distance;
+    }
+    square
+}
+
+/// Solves eight equations among themselves: row `j` asks for the rows behind it that its bits
+/// in `above` name, and the sum must be byte `j` of `demanded`.
+///
+/// With the diagonal demanded this is the inverse of the triangular square.
+#[inline(always)]
+pub(crate) fn solved_upwards(above: u64, demanded: u64) -> u64 {
+    let mut solved = demanded;
+    for row in (1..8).rev() {
+        let this = solved >> (8 * row) & 0xff;
+        solved ^= (above >> row & ONES).wrapping_mul(this);
+    }
+    solved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    fn bit(square: u64, row: usize, column: usize) -> u64 {
+        square >> (8 * row + column) & 1
+    }
+
+    #[test]
+    fn transposed_changes_rows_and_columns() {
+        let square = Random(1).next();
+        for (row, column) in (0..64).map(|at| (at / 8, at % 8)) {
+            assert_eq!(bit(transposed(square), row, column), bit(square, column, row));
+        }
+    }
+
+    #[test]
+    fn solved_rows_are_what_is_demanded() {
+        let mut random = Random(2);
+        for _ in 0..100 {
+            let (above, demanded) = (random.next() & ABOVE, random.next());
+            let solved = solved_upwards(above, demanded).to_le_bytes();
+            for row in 0..8 {
+                let asked = (row + 1..8).filter(|&other| bit(above, row, other) == 1);
+                let sum = asked.fold(solved[row], |sum, other| sum ^ solved[other]);
+                assert_eq!(sum, demanded.to_le_bytes()[row]);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The fast way: a class at once, by whatever can eliminate many equations together.
+
+use super::System;
+use super::window::Class;
+use crate::Width;
+use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
+use crate::equation::{Seeded, Starts};
+use crate::error::OutOfMemory;
+use crate::layers::Buckets;
+use crate::layout::Layout;
+use crate::memory::try_reserve;
+use crate::panels::Panels;
+use crate::width::Band;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// A linear system that takes many equations together.
+pub(super) trait Elimination<B>: Sized + Send {
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
+    /// So many empty rows, for so many columns.
+    fn new(means: Self::Means, slots: u64, columns: usize) -> Result<Self, OutOfMemory>;
+
+    /// Empties every row.
+    fn clear(&mut self);
+
+    /// Makes rows of so many equations, at most [`MOST_LANES`], in the order of their starts:
+    /// start, cyclic coefficients and fingerprint of each. If they are not independent of each
+    /// other and of the rows that are there, nothing changes.
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, u32)>,
+    ) -> Result<bool, OutOfMemory>;
+
+    /// Solves the system into a segment's bytes; free variables are zero.
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]);
+}
+
+impl<B: Band> Elimination<B> for Planes {
+    type Means = Eliminator;
+
+    fn new(means: Eliminator, slots: u64, columns: usize) -> Result<Self, OutOfMemory> {
+        Self::new(means, B::WIDTH, slots, columns)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, u32)>,
+    ) -> Result<bool, OutOfMemory> {
+        self.fill(lanes, equations.map(|(start, cyclic, bits)| (start, cyclic.to_words(), bits)));
+        Ok(self.eliminate())
+    }
+
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        self.solve(layout, bytes);
+    }
+}
+
+impl<B: Band> Elimination<B> for Panels<B> {
+    type Means = ();
+
+    fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
+        Self::new(slots as usize)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, u32)>,
+    ) -> Result<bool, OutOfMemory> {
+        self.fill(lanes, equations)?;
+        Ok(self.eliminate())
+    }
+
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        self.solve(layout, bytes);
+    }
+}
+
+/// A system into which classes go at once.
+pub(super) struct AtOnce<B, E> {
+    starts: Starts,
+    elimination: E,
+    /// A class without its duplicates.
+    distinct: Vec<(u32, Seeded)>,
+    band: PhantomData<B>,
+}
+
+/// More keys than a class has starts, and a width more, are never independent, so that a class
+/// that is too large for the lanes does not fit anyway.
+const _: () = {
+    let mut width = 0;
+    while width < Width::ALL.len() {
+        let Buckets { log, thresholds } = Buckets::of(Width::ALL[width]);
+        let mut upper = 1 << log;
+        let mut class = 0;
+        while class < thresholds.len() {
+            let rows = upper - thresholds[class] + Width::ALL[width].bits() - 1;
+            assert!(rows as usize <= MOST_LANES);
+            upper = thresholds[class];
+            class += 1;
+        }
+        width += 1;
+    }
+};
+
+impl<B: Band, E: Elimination<B>> System for AtOnce<B, E> {
+    type Means = E::Means;
+
+    fn new(
+        means: E::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory> {
+        let elimination = E::new(means, slots, columns)?;
+        Ok(Self { starts, elimination, distinct: Vec::new(), band: PhantomData })
+    }
+
+    fn clear(&mut self) {
+        self.elimination.clear();
+    }
+
+    #[inline(always)]
+    fn insert<I: Instructions>(
+        &mut self,
+        _: I,
+        class: Class<'_>,
+    ) -> Result<Option<usize>, OutOfMemory> {
+        let keys = class.starts.len();
+        if keys <= MOST_LANES {
+            let keys_of_class = class.starts.iter().copied().zip(class.hashes.iter().copied());
+            if self.eliminate(keys_of_class)? {
+                return Ok(Some(keys));
+            }
+            // Most often it does not fit, but it may only be that a key is there twice.
+            if class.duplicates() == 0 {
+                return Ok(None);
+            }
+        }
+        self.insert_distinct(class)
+    }
+
+    #[inline(always)]
+    fn solve<I: Instructions>(&self, _: I, layout: &Layout, bytes: &mut [u8]) {
+        self.elimination.solve(layout, bytes);
+    }
+}
+
+impl<B: Band, E: Elimination<B>> AtOnce<B, E> {
+    /// Makes rows of some keys, in the order of their starts, if they are independent.
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        keys: impl ExactSizeIterator<Item = (u32, Seeded)>,
+    ) -> Result<bool, OutOfMemory> {
+        let starts = self.starts;
+        let lanes = keys.len();
+        let equations = keys.map(|(start, hash)| {
+            let coefficients: B = starts.coefficients(hash);
+            (start, coefficients.cyclic(start), hash.fingerprint())
+        });
+        self.elimination.eliminate(lanes, equations)
+    }
+
+    /// The same for a class with duplicates, which say nothing new.
+    #[cold]
+    #[inline(never)]
+    fn insert_distinct(&mut self, class: Class<'_>) -> Result<Option<usize>, OutOfMemory> {
+        let mut distinct = core::mem::take(&mut self.distinct);
+        distinct.clear();
+        try_reserve(&mut distinct, class.starts.len())?;
+        distinct.extend(class.starts.iter().copied().zip(class.hashes.iter().copied()));
+        distinct.sort_unstable();
+        distinct.dedup();
+        let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied())?;
+        let filled = fits.then_some(distinct.len());
+        self.distinct = distinct;
+        Ok(filled)
+    }
+}
