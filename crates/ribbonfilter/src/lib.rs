@@ -99,12 +99,14 @@ mod back_substitution;
 mod banding;
 mod builder;
 mod bytes;
+mod collect;
 mod construct;
 mod elastic;
 mod equation;
 mod error;
 mod filter;
 mod format;
+mod function;
 pub mod key;
 mod layers;
 mod layout;
@@ -129,6 +131,7 @@ pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
 pub use error::{BuildError, OpenError, ShrinkError};
 pub use filter::Filter;
+pub use function::{Function, FunctionBuilder};
 pub use key::Key;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
@@ -143,9 +146,11 @@ const _: () = {
     const fn send<T: Send>() {}
     send_and_sync::<Filter>();
     send_and_sync::<Filter<&[u8]>>();
+    send_and_sync::<Function>();
     send_and_sync::<Plan>();
     send_and_sync::<BuildError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
     send::<FilterBuilder<'_>>();
+    send::<FunctionBuilder<'_>>();
 };

@@ -338,7 +338,7 @@ fn solution<B: Band, R: RightSide>(
     let end = begin + part.size_in_bytes() as usize;
     // Only a trimmed block needs bytes behind it.
     let room = if part.slots().is_multiple_of(64) { 0 } else { READ_AHEAD };
-    let free = |slot| free(first_slot + slot);
+    let free = |slot| free(first_slot + slot).into();
     kernel.run(Solve { banding, free, layout: part, bytes: &mut bytes[begin..end + room] });
     let outside = [&bytes[..begin], &bytes[end..]].concat();
     assert!(outside.iter().all(|&byte| byte == STALE));

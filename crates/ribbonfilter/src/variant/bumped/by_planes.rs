@@ -4,6 +4,7 @@ use super::System;
 use super::window::Class;
 use crate::Width;
 use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
+use crate::construct::{Goal, Item};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
 use crate::layers::Buckets;
@@ -14,12 +15,12 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 /// A system into which classes go by planes.
-pub(super) struct ByPlanes<B> {
+pub(super) struct ByPlanes<B, R: Goal> {
     starts: Starts,
     planes: Planes,
     /// A class without its duplicates.
-    distinct: Vec<(u32, Seeded)>,
-    band: PhantomData<B>,
+    distinct: Vec<(u32, Item<Seeded, R::Value>)>,
+    types: PhantomData<(B, R)>,
 }
 
 /// More keys than a class has starts, and a width more, are never independent, so that a class
@@ -40,7 +41,8 @@ const _: () = {
     }
 };
 
-impl<B: Band> System for ByPlanes<B> {
+impl<B: Band, R: Goal> System for ByPlanes<B, R> {
+    type Value = R::Value;
     type Means = Eliminator;
 
     fn new(
@@ -49,8 +51,8 @@ impl<B: Band> System for ByPlanes<B> {
         starts: Starts,
         columns: usize,
     ) -> Result<Self, OutOfMemory> {
-        let planes = Planes::new(means, B::WIDTH, slots, columns)?;
-        Ok(Self { starts, planes, distinct: Vec::new(), band: PhantomData })
+        let planes = Planes::new(means, B::WIDTH, size_of::<R>(), slots, columns)?;
+        Ok(Self { starts, planes, distinct: Vec::new(), types: PhantomData })
     }
 
     fn clear(&mut self) {
@@ -61,11 +63,11 @@ impl<B: Band> System for ByPlanes<B> {
     fn insert<I: Instructions>(
         &mut self,
         _: I,
-        class: Class<'_>,
+        class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
         let keys = class.starts.len();
         if keys <= MOST_LANES {
-            let keys_of_class = class.starts.iter().copied().zip(class.hashes.iter().copied());
+            let keys_of_class = class.starts.iter().copied().zip(class.items.iter().copied());
             if self.eliminate(keys_of_class) {
                 return Ok(Some(keys));
             }
@@ -83,15 +85,18 @@ impl<B: Band> System for ByPlanes<B> {
     }
 }
 
-impl<B: Band> ByPlanes<B> {
+impl<B: Band, R: Goal> ByPlanes<B, R> {
     /// Makes rows of some keys, in the order of their starts, if they are independent.
     #[inline(always)]
-    fn eliminate(&mut self, keys: impl ExactSizeIterator<Item = (u32, Seeded)>) -> bool {
+    fn eliminate(
+        &mut self,
+        keys: impl ExactSizeIterator<Item = (u32, Item<Seeded, R::Value>)>,
+    ) -> bool {
         let starts = self.starts;
         let lanes = keys.len();
-        let equations = keys.map(|(start, hash)| {
-            let coefficients: B = starts.coefficients(hash);
-            (start, coefficients.cyclic(start).to_words(), hash.fingerprint())
+        let equations = keys.map(|(start, item)| {
+            let coefficients: B = starts.coefficients(item.hash);
+            (start, coefficients.cyclic(start).to_words(), R::of(item).bits())
         });
         self.planes.fill(lanes, equations);
         self.planes.eliminate()
@@ -100,11 +105,14 @@ impl<B: Band> ByPlanes<B> {
     /// The same for a class with duplicates, which say nothing new.
     #[cold]
     #[inline(never)]
-    fn insert_distinct(&mut self, class: Class<'_>) -> Result<Option<usize>, OutOfMemory> {
+    fn insert_distinct(
+        &mut self,
+        class: Class<'_, R::Value>,
+    ) -> Result<Option<usize>, OutOfMemory> {
         let mut distinct = core::mem::take(&mut self.distinct);
         distinct.clear();
         try_reserve(&mut distinct, class.starts.len())?;
-        distinct.extend(class.starts.iter().copied().zip(class.hashes.iter().copied()));
+        distinct.extend(class.starts.iter().copied().zip(class.items.iter().copied()));
         distinct.sort_unstable();
         distinct.dedup();
         let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied());
