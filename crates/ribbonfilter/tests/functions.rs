@@ -296,7 +296,11 @@ fn views_of_altered_bytes_do_not_panic() {
             let mut altered = bytes.to_vec();
             let at = random(5, trial) as usize % (bytes.len() - 40);
             altered[at] ^= 1 << (trial % 8);
-            let view = Function::open(&altered[..]).expect("only the data is altered");
+            // The directory of layers tells the length, and is checked with it.
+            let Ok(view) = Function::open(&altered[..]) else {
+                assert_eq!(variant, Variant::Bumped);
+                continue;
+            };
             assert!(matches!(view.verify(), Err(OpenError::DataDamaged)));
             for &(hash, _) in &pairs[..100] {
                 view.get_hash(hash);
