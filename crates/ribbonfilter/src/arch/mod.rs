@@ -573,10 +573,13 @@ impl<'a> Groups<'a> {
     /// Goes on to the next group; whether there is one.
     #[inline(always)]
     fn advance<B: Band>(&mut self) -> bool {
-        let word = B::WIDTH.block_slots() as usize / 8;
         self.columns >>= GROUP;
+        if self.columns == 0 {
+            return false;
+        }
+        let word = B::WIDTH.block_slots() as usize / 8;
         self.parts = self.parts.map(|part| part.wrapping_add(GROUP * word));
-        self.columns != 0
+        true
     }
 }
 

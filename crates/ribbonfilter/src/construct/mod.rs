@@ -94,8 +94,9 @@ pub(crate) fn build<V: Value>(
         let keys = Partitioned::new(given, plan.shape.segment_bits, resources.threads, progress)?;
         let attempt = attempt(&plan, &keys, settings.key_seed, resources, progress);
         let ordered = keys.into_items();
-        if !V::CONTRADICTS {
-            items = ordered.into_owned();
+        match V::CONTRADICTS {
+            true => drop(ordered),
+            false => items = ordered.into_owned(),
         }
         match attempt {
             Ok((bytes, redundant)) => {
