@@ -353,7 +353,7 @@ fn assert_solves<B: Band, R: Drawn>(equations: &[Equation<B, R>], bytes: &[u8], 
         let columns = whole.columns_of(whole.block_of(start));
         let row = |slot| whole.row(bytes, first_slot + slot as u64, columns);
         let sum = touched(equation).fold(0, |sum, slot| sum ^ row(slot));
-        assert_eq!(sum, u64::from(equation.right_side.bits()) & ((1 << columns) - 1));
+        assert_eq!(sum, equation.right_side.bits() & ((1 << columns) - 1));
     }
 }
 

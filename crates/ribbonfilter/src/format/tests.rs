@@ -367,28 +367,27 @@ fn what_no_function_is_is_refused_by_its_field() {
     builder.push("ada", 36);
     let function = builder.finish().expect("a pair");
     let original: [u8; FIXED] = *function.as_bytes().last_chunk().expect("a fixed part");
-    let columns = |columns: u64, fingerprint: u64| columns | fingerprint << 7;
+    const fn columns(columns: u64, fingerprint: u64) -> u64 {
+        columns | fingerprint << 7
+    }
     assert_eq!(get(&original, at::COLUMNS), columns(9, 2));
-    let decoded = |change: &dyn Fn(&mut [u8; FIXED])| {
+    let decoded = |change: Change| {
         let mut fixed = original;
         change(&mut fixed);
         Header::decode(&[0; 100], &fixed, Kind::Function)
     };
-    for whole in [(9, 8), (9, 0), (64, 63), (64, 0), (1, 0)] {
-        let header = decoded(&|fixed| put(fixed, at::COLUMNS, columns(whole.0, whole.1)));
-        let content = Content::Function { fingerprint_bits: whole.1 as u32 };
-        assert_eq!(header.expect("a function").content, content);
-    }
-    let homogeneous =
-        |fixed: &mut [u8; FIXED]| fixed[at::WHAT] |= (Variant::Homogeneous as u8) << 2;
-    let changes: [(&dyn Fn(&mut [u8; FIXED]), &str); 7] = [
-        (&|fixed| put(fixed, at::COLUMNS, columns(9, 9)), "number of columns"),
-        (&|fixed| put(fixed, at::COLUMNS, columns(9, 63)), "number of columns"),
-        (&|fixed| put(fixed, at::COLUMNS, columns(0, 0)), "number of columns"),
-        (&|fixed| put(fixed, at::COLUMNS, columns(65, 0)), "number of columns"),
-        (&homogeneous, "variant"),
-        (&|fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
-        (&|fixed| put(fixed, at::RATE, 1 << 18), "rate"),
+    let wide = decoded(|fixed| put(fixed, at::COLUMNS, columns(64, 63))).expect("a function");
+    assert_eq!(wide.content, Content::Function { fingerprint_bits: 63 });
+    let narrow = decoded(|fixed| put(fixed, at::COLUMNS, columns(1, 0))).expect("a function");
+    assert_eq!(narrow.content, Content::Function { fingerprint_bits: 0 });
+    let changes: [(Change, &str); 7] = [
+        (|fixed| put(fixed, at::COLUMNS, columns(9, 9)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(9, 63)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(0, 0)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(65, 0)), "number of columns"),
+        (|fixed| fixed[at::WHAT] |= (Variant::Homogeneous as u8) << 2, "variant"),
+        (|fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
+        (|fixed| put(fixed, at::RATE, 1 << 18), "rate"),
     ];
     for (change, field) in changes {
         match decoded(change) {
