@@ -30,13 +30,13 @@ pub(crate) struct Solve<'a, B, R, F> {
 /// them must be, or the free variable.
 pub(crate) struct Rows<'a, B> {
     pub(crate) coefficients: &'a [B],
-    pub(crate) values: &'a [u32],
+    pub(crate) values: &'a [u64],
 }
 
 /// For each column, the `w` rows last solved.
 pub(crate) type Columns<B> = [B; MAX_COLUMNS];
 
-impl<B: Band, R: RightSide, F: Fn(u64) -> u32> Work for Solve<'_, B, R, F> {
+impl<B: Band, R: RightSide, F: Fn(u64) -> u64> Work for Solve<'_, B, R, F> {
     type Output = ();
 
     #[inline(always)]

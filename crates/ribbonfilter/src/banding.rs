@@ -25,14 +25,14 @@ use core::hint::select_unpredictable;
 use core::ops::Range;
 
 /// The right-hand side of an equation: nothing in a homogeneous system, else a
-/// fingerprint.
+/// fingerprint or a value.
 pub(crate) trait RightSide: Copy + Eq + Send + Sync + 'static {
     /// What an empty row and a homogeneous equation have.
     const ZERO: Self;
     /// The sum of two equations' right-hand sides.
     fn xor(self, other: Self) -> Self;
     /// As a row of the solution: bit `c` belongs to column `c`.
-    fn bits(self) -> u32;
+    fn bits(self) -> u64;
 }
 
 impl RightSide for () {
@@ -40,22 +40,30 @@ impl RightSide for () {
     #[inline(always)]
     fn xor(self, (): ()) {}
     #[inline(always)]
-    fn bits(self) -> u32 {
+    fn bits(self) -> u64 {
         0
     }
 }
 
-impl RightSide for u32 {
-    const ZERO: Self = 0;
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        self ^ other
-    }
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        self
-    }
+/// Numbers are right-hand sides of as many bits as they have.
+macro_rules! number {
+    ($number:ty) => {
+        impl RightSide for $number {
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
+            }
+        }
+    };
 }
+
+number!(u32);
+number!(u64);
 
 /// What became of an equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,12 @@
 //! Keys go in, a filter comes out.
 
 use crate::arch::Kernel;
-use crate::construct::{self, Resources};
-use crate::equation::mix;
+use crate::collect::Collected;
 use crate::error::BuildError;
 use crate::filter::Filter;
-use crate::memory::try_reserve;
-use crate::plan::{Plan, Settings, Target};
-use crate::progress::{Control, Progress, Reporter};
+use crate::plan::{Plan, Target};
+use crate::progress::{Control, Progress};
 use crate::{Key, Variant, Width};
-use alloc::vec::Vec;
 use core::fmt;
 
 /// Collects keys and settings and builds a [`Filter`].
@@ -38,14 +35,7 @@ use core::fmt;
 /// one, they are removed and the filter is planned for the distinct keys.
 #[derive(Default)]
 pub struct FilterBuilder<'p> {
-    settings: Settings,
-    hashes: Vec<u64>,
-    progress: Reporter<'p>,
-    threads: usize,
-    max_memory: Option<u64>,
-    kernel: Option<Kernel>,
-    /// The first allocation that failed, reported at the end.
-    failure: Option<crate::error::OutOfMemory>,
+    collected: Collected<'p, ()>,
 }
 
 impl<'p> FilterBuilder<'p> {
@@ -100,7 +90,7 @@ impl<'p> FilterBuilder<'p> {
     }
 
     fn target(mut self, target: Target) -> Self {
-        self.settings.target = target;
+        self.collected.settings.target = target;
         self
     }
 
@@ -115,7 +105,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn variant(mut self, variant: Variant) -> Self {
-        self.settings.variant = Some(variant);
+        self.collected.settings.variant = Some(variant);
         self
     }
 
@@ -130,7 +120,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn width(mut self, width: Width) -> Self {
-        self.settings.width = Some(width);
+        self.collected.settings.width = Some(width);
         self
     }
 
@@ -144,7 +134,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn overhead(mut self, share: f64) -> Self {
-        self.settings.overhead = share;
+        self.collected.settings.overhead = share;
         self
     }
 
@@ -161,7 +151,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.settings.key_seed = key_seed;
+        self.collected.settings.key_seed = key_seed;
         self
     }
 
@@ -181,7 +171,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.collected.threads = threads;
         self
     }
 
@@ -197,7 +187,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
+        self.collected.max_memory = Some(bytes);
         self
     }
 
@@ -221,15 +211,7 @@ impl<'p> FilterBuilder<'p> {
         self,
         callback: impl FnMut(Progress) -> Control + Send + 'q,
     ) -> FilterBuilder<'q> {
-        FilterBuilder {
-            settings: self.settings,
-            hashes: self.hashes,
-            progress: Reporter::new(callback),
-            threads: self.threads,
-            max_memory: self.max_memory,
-            kernel: self.kernel,
-            failure: self.failure,
-        }
+        FilterBuilder { collected: self.collected.progress(callback) }
     }
 
     /// Adds a key.
@@ -242,7 +224,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[inline]
     pub fn push(&mut self, key: impl Key) {
-        self.push_hash(key.key_hash(self.settings.key_seed));
+        self.push_hash(key.key_hash(self.collected.settings.key_seed));
     }
 
     /// Adds a key by a 64-bit hash of the caller's, to be asked for by
@@ -256,21 +238,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64) {
-        if self.hashes.len() == self.hashes.capacity() {
-            self.grow(1);
-        }
-        if self.failure.is_none() {
-            self.hashes.push(mix(key_hash));
-        }
-    }
-
-    /// Makes room for more hashes. A refusal is remembered and reported by `finish`.
-    #[cold]
-    fn grow(&mut self, additional: usize) {
-        let additional = additional.max(self.hashes.len());
-        if let Err(failure) = try_reserve(&mut self.hashes, additional) {
-            self.failure.get_or_insert(failure);
-        }
+        self.collected.push(key_hash, ());
     }
 
     /// Adds many keys.
@@ -285,7 +253,7 @@ impl<'p> FilterBuilder<'p> {
     where
         I: IntoIterator<Item: Key>,
     {
-        let key_seed = self.settings.key_seed;
+        let key_seed = self.collected.settings.key_seed;
         self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
     }
 
@@ -298,14 +266,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
-        let key_hashes = key_hashes.into_iter();
-        let expected = key_hashes.size_hint().0;
-        if expected > self.hashes.capacity() - self.hashes.len() {
-            self.grow(expected);
-        }
-        for key_hash in key_hashes {
-            self.push_hash(key_hash);
-        }
+        self.collected.extend(key_hashes.into_iter().map(|key_hash| (key_hash, ())));
     }
 
     /// The number of keys added so far, duplicates included.
@@ -314,7 +275,7 @@ impl<'p> FilterBuilder<'p> {
     /// assert_eq!(ribbonfilter::Filter::builder().len(), 0);
     /// ```
     pub fn len(&self) -> u64 {
-        self.hashes.len() as u64
+        self.collected.items.len() as u64
     }
 
     /// Whether no key was added yet.
@@ -323,7 +284,7 @@ impl<'p> FilterBuilder<'p> {
     /// assert!(ribbonfilter::Filter::builder().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.collected.items.is_empty()
     }
 
     /// What would come out for the keys added so far.
@@ -352,7 +313,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// If the settings contradict themselves or the number of keys.
     pub fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
-        Ok(self.settings.plan(keys, 0)?.on_threads(self.thread_count()))
+        self.collected.plan_for(keys)
     }
 
     /// The most keys whose filter takes at most so many bytes; 0 if not even one does.
@@ -368,7 +329,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// If the settings contradict themselves.
     pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
-        self.settings.max_keys(bytes)
+        self.collected.settings.max_keys(bytes)
     }
 
     /// Builds the filter.
@@ -389,39 +350,15 @@ impl<'p> FilterBuilder<'p> {
     }
 
     fn build(&mut self) -> Result<Filter, BuildError> {
-        if let Some(failure) = self.failure {
-            return Err(failure.into());
-        }
-        let hashes = core::mem::take(&mut self.hashes);
-        let bytes = construct::build(hashes, &self.settings, self.resources(), &mut self.progress)?;
+        let bytes = self.collected.build()?;
         Ok(Filter::open(bytes).expect("what was built can be opened"))
-    }
-
-    fn resources(&self) -> Resources {
-        Resources {
-            kernel: self.kernel.unwrap_or_else(Kernel::best),
-            threads: self.thread_count(),
-            max_memory: self.max_memory.unwrap_or(u64::MAX),
-        }
-    }
-
-    /// The threads that a build will use.
-    fn thread_count(&self) -> usize {
-        match self.threads {
-            #[cfg(feature = "parallel")]
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            #[cfg(feature = "parallel")]
-            threads => threads,
-            #[cfg(not(feature = "parallel"))]
-            _ => 1,
-        }
     }
 
     /// Builds with another kernel, for tests and benchmarks.
     #[doc(hidden)]
     #[must_use]
     pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.kernel = Some(kernel);
+        self.collected.kernel = Some(kernel);
         self
     }
 
@@ -441,26 +378,16 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// As [`finish`](Self::finish), or if writing fails.
     #[cfg(feature = "std")]
-    pub fn finish_to(mut self, mut writer: impl std::io::Write) -> Result<u64, BuildError> {
-        /// Bytes between two reports.
-        const PIECE: usize = 1 << 20;
+    pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
         let filter = self.build()?;
-        let (mut done, total) = (0, filter.size_in_bytes() as u64);
-        for piece in filter.as_bytes().chunks(PIECE) {
-            self.progress.report(crate::progress::Phase::Writing, done, total)?;
-            writer.write_all(piece)?;
-            done += piece.len() as u64;
-        }
-        writer.flush()?;
-        self.progress.report(crate::progress::Phase::Writing, done, total)?;
-        Ok(total)
+        self.collected.write(filter.as_bytes(), writer)
     }
 }
 
 impl fmt::Debug for FilterBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBuilder")
-            .field("settings", &self.settings)
+            .field("settings", &self.collected.settings)
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

@@ -33,9 +33,21 @@ impl OwnedBytes {
         Ok(Self { lines, len })
     }
 
+    /// All bytes of a file.
+    #[cfg(feature = "std")]
+    pub(crate) fn read_file(path: &std::path::Path) -> Result<Self, crate::OpenError> {
+        let mut file = std::fs::File::open(path)?;
+        // The size is only a hint: what is read decides.
+        let hint = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut bytes = Vec::new();
+        crate::memory::try_reserve(&mut bytes, usize::try_from(hint).unwrap_or(usize::MAX))?;
+        std::io::Read::read_to_end(&mut file, &mut bytes)?;
+        Ok(Self::copy_of(&bytes)?)
+    }
+
     /// A copy of some bytes.
     #[cfg(feature = "std")]
-    pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
+    fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
         let mut copy = Self::zeroed(bytes.len())?;
         copy.as_mut().copy_from_slice(bytes);
         Ok(copy)

@@ -18,7 +18,7 @@
 
 use crate::bytes::OwnedBytes;
 use crate::error::ShrinkError;
-use crate::format::{self, Header};
+use crate::format::{self, Header, Kind};
 use crate::plan::{Columns, Sketch, promised_rate};
 use crate::shape::Shape;
 use crate::variant::exact_rate;
@@ -188,7 +188,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let (from, shape) = (self.as_bytes(), of_columns(&self.header.shape, columns));
         // New checksums would hide what the old ones tell. And a foreign buffer may no longer
         // hold what was opened.
-        let whole = format::verify(from).is_ok() && Header::read(from).ok() == Some(self.header);
+        let whole = format::verify(from, Kind::Filter).is_ok()
+            && Header::read(from, Kind::Filter).ok() == Some(self.header);
         if !whole {
             return Err(ShrinkError::Damaged);
         }
@@ -197,7 +198,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.header.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);
         let homogeneous = shape.variant == Variant::Homogeneous && !self.is_empty();
         let rate = homogeneous.then(|| exact_rate(&shape, to).value());
-        let header = self.header.of_columns(shape, self.header.first_column + first, rate);
+        let header = self.header.of_columns(shape, self.header.first_column() + first, rate);
         format::metadata_mut(to, &header).copy_from_slice(format::metadata(from, &self.header));
         format::seal(to, &header);
         Ok(Filter::open(smaller).expect("what was shrunk can be opened"))

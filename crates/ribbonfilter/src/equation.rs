@@ -76,6 +76,15 @@ pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
     if bits == 0 { 0 } else { mixed >> (64 - bits) }
 }
 
+/// The fingerprint that a key has in a function: `bits` bits.
+///
+/// Of the mixed hash, not of a seeded one as in a filter, so that it can be joined to the
+/// key's value before a seed is known, and compared whatever the place of the key.
+#[inline(always)]
+pub(crate) const fn value_fingerprint(mixed: u64, bits: u32) -> u64 {
+    segment(fold(mixed ^ WHITEN, FINGERPRINT), bits)
+}
+
 /// A seed, spread over a word. The ordinal 0 is the word 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(u64);

@@ -76,6 +76,36 @@ pub enum BuildError {
         /// A width that does make sense with this variant.
         instead: Width,
     },
+    /// The bits of a function's values and fingerprints are none, or too many together.
+    InvalidBits {
+        /// The bits of a value.
+        value_bits: u32,
+        /// The bits of a fingerprint.
+        fingerprint_bits: u32,
+        /// The most that both may have together.
+        most: u32,
+    },
+    /// This variant maps keys to nothing, and cannot be a function.
+    NotForFunctions {
+        /// The variant asked for.
+        variant: Variant,
+    },
+    /// A value has more bits than it may.
+    ValueTooWide {
+        /// The first such value's position: 0 for the pair that was pushed first.
+        position: u64,
+        /// The value.
+        value: u64,
+        /// The bits that it may have.
+        value_bits: u32,
+    },
+    /// One key, or two keys with one hash, with different values.
+    Contradiction {
+        /// The position of the earlier pair: 0 for the one that was pushed first.
+        first: u64,
+        /// The position of the pair that contradicts it.
+        second: u64,
+    },
     /// No seed gave a solvable system, however many slots were added.
     Unsolvable {
         /// The number of keys.
@@ -132,6 +162,26 @@ impl fmt::Display for BuildError {
             Self::Unsuitable { variant, width, keys, instead } => write!(
                 f,
                 "a {variant} ribbon of width {width} makes no sense for {keys} keys: use width {instead}"
+            ),
+            Self::InvalidBits { value_bits, fingerprint_bits, most } => write!(
+                f,
+                "values must have at least 1 bit and with their fingerprints at most {most}, but \
+                 value_bits are {value_bits} and fingerprint_bits {fingerprint_bits}"
+            ),
+            Self::NotForFunctions { variant } => write!(
+                f,
+                "a {variant} ribbon cannot store values: use Standard, Balanced or Bumped"
+            ),
+            Self::ValueTooWide { position, value, value_bits } => write!(
+                f,
+                "the value {value} at position {position} does not fit {value_bits} bits: allow \
+                 more value_bits"
+            ),
+            Self::Contradiction { first, second } => write!(
+                f,
+                "the pairs at positions {first} and {second} have the same key hash but different \
+                 values: leave out one of them or, if their keys differ, hash the keys under \
+                 another key_seed"
             ),
             Self::Unsolvable { keys, slots } => write!(
                 f,

@@ -3,8 +3,8 @@
 use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OpenError};
-use crate::format::{self, Header};
-use crate::query::AnyProbe;
+use crate::format::{self, Header, Kind};
+use crate::query::{AnyProbe, Holds};
 use crate::{FilterBuilder, Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ use core::fmt;
 pub struct Filter<D = OwnedBytes> {
     data: D,
     pub(crate) header: Header,
-    probe: AnyProbe,
+    probe: AnyProbe<Holds>,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -93,13 +93,7 @@ impl Filter {
     /// If the file cannot be read, or as in [`open`](Filter::open).
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        let mut file = std::fs::File::open(path)?;
-        // The size is only a hint: what is read decides.
-        let hint = file.metadata().map_or(0, |metadata| metadata.len());
-        let mut bytes = Vec::new();
-        crate::memory::try_reserve(&mut bytes, usize::try_from(hint).unwrap_or(usize::MAX))?;
-        std::io::Read::read_to_end(&mut file, &mut bytes)?;
-        Self::open(OwnedBytes::copy_of(&bytes)?)
+        Self::open(OwnedBytes::read_file(path.as_ref())?)
     }
 }
 
@@ -126,7 +120,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, header) = (bytes.len(), Header::read(bytes)?);
+        let (len, header) = (bytes.len(), Header::read(bytes, Kind::Filter)?);
         let probe = AnyProbe::new(&header, len, Kernel::best());
         Ok(Self { data, header, probe, len })
     }
@@ -146,7 +140,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Errors
     /// If a byte was altered.
     pub fn verify(&self) -> Result<(), OpenError> {
-        format::verify(self.data.as_ref())
+        format::verify(self.data.as_ref(), Kind::Filter)
     }
 
     /// Whether the key might be in the set. Never false for a key that was put in.
@@ -175,7 +169,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        self.probe.contains(self.data.as_ref(), key_hash)
+        self.probe.answer(self.data.as_ref(), key_hash)
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -202,8 +196,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        let (keys, hits) = as_many(keys, hits);
-        self.probe.contains_keys(self.data.as_ref(), keys, self.header.key_seed, hits);
+        self.probe.answer_keys(self.data.as_ref(), keys, self.header.key_seed, hits);
     }
 
     /// [`contains_hash`](Self::contains_hash) for many hashes.
@@ -233,8 +226,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
-        let (key_hashes, hits) = as_many(key_hashes, hits);
-        self.probe.contains_hashes(self.data.as_ref(), key_hashes, hits);
+        self.probe.answer_hashes(self.data.as_ref(), key_hashes, hits);
     }
 
     /// The same filter with another kernel, for tests and benchmarks.
@@ -375,12 +367,6 @@ impl<D: AsRef<[u8]>> Filter<D> {
     pub fn key_seed(&self) -> u64 {
         self.header.key_seed
     }
-}
-
-/// As many of both as there are of the fewer.
-fn as_many<'a, T>(asked: &'a [T], hits: &'a mut [bool]) -> (&'a [T], &'a mut [bool]) {
-    let count = asked.len().min(hits.len());
-    (&asked[..count], &mut hits[..count])
 }
 
 impl<D: AsRef<[u8]>> fmt::Debug for Filter<D> {

@@ -8,7 +8,7 @@
 
 use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::OpenError;
-use crate::layout::READ_AHEAD;
+use crate::layout::{MAX_COLUMNS, READ_AHEAD};
 use crate::plan::Plan;
 use crate::shape::Shape;
 use crate::variant::Solved;
@@ -51,7 +51,7 @@ mod at {
     /// In the place of the rate, which a Balanced ribbon does not store.
     pub(super) const SHARD_BITS: usize = 23;
     pub(super) const OVERLOAD: usize = 24;
-    /// 7 bits columns, 6 bits first column, 3 bits features.
+    /// 7 bits columns, 6 bits first column or bits of fingerprints, 3 bits features.
     pub(super) const COLUMNS: Range<usize> = 26..28;
     /// 2 bits each: kind, variant, width, smash.
     pub(super) const WHAT: usize = 28;
@@ -70,7 +70,7 @@ const SEGMENT_SEEDS: u8 = 1;
 
 /// What the bytes hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Filter,
     Function,
     Part,
@@ -90,7 +90,54 @@ impl Kind {
     }
 }
 
-/// The fixed part of a filter, decoded.
+/// What the columns of a structure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Bits of fingerprints, from this one on.
+    Filter { first_column: u32 },
+    /// The bits of values, and behind them so many bits of fingerprints.
+    Function { fingerprint_bits: u32 },
+}
+
+impl Content {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Filter { .. } => Kind::Filter,
+            Self::Function { .. } => Kind::Function,
+        }
+    }
+
+    /// Both kinds keep their number in the same six bits.
+    fn number(self) -> u32 {
+        match self {
+            Self::Filter { first_column: number } | Self::Function { fingerprint_bits: number } => {
+                number
+            }
+        }
+    }
+
+    fn of(kind: Kind, number: u32) -> Self {
+        match kind {
+            Kind::Function => Self::Function { fingerprint_bits: number },
+            _ => Self::Filter { first_column: number },
+        }
+    }
+
+    /// Whether a structure of some keys, or none, can have so many columns.
+    fn allows(self, columns: u32, empty: bool) -> bool {
+        match self {
+            Self::Filter { first_column } => {
+                first_column + columns <= FINGERPRINT_BITS && (columns == 0) == empty
+            }
+            // A value has at least one bit, even if there is none.
+            Self::Function { fingerprint_bits } => {
+                fingerprint_bits < columns && columns as usize <= MAX_COLUMNS
+            }
+        }
+    }
+}
+
+/// The fixed part of a filter or a function, decoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) shape: Shape,
@@ -98,8 +145,7 @@ pub(crate) struct Header {
     pub(crate) key_seed: u64,
     /// The seed of all segments, where they have none of their own.
     pub(crate) seed: u8,
-    /// The fingerprint bit that the first column stores.
-    pub(crate) first_column: u32,
+    pub(crate) content: Content,
     /// The exact rate in its stored form; 0 where it is the shape's nominal rate.
     rate: u32,
 }
@@ -113,14 +159,23 @@ impl Header {
             keys: plan.keys(),
             key_seed,
             seed: seed.copied().unwrap_or(0),
-            first_column: 0,
+            content: plan.content,
             rate: solved.rate.map_or(0, encode_rate),
         }
     }
 
     /// The header of some columns of the same solution.
     pub(crate) fn of_columns(&self, shape: Shape, first_column: u32, rate: Option<f64>) -> Self {
-        Self { shape, first_column, rate: rate.map_or(0, encode_rate), ..*self }
+        let content = Content::Filter { first_column };
+        Self { shape, content, rate: rate.map_or(0, encode_rate), ..*self }
+    }
+
+    /// The fingerprint bit that the first column of a filter stores.
+    pub(crate) fn first_column(&self) -> u32 {
+        match self.content {
+            Content::Filter { first_column } => first_column,
+            Content::Function { .. } => 0,
+        }
     }
 
     /// The false-positive rate.
@@ -131,14 +186,14 @@ impl Header {
         }
     }
 
-    /// Reads the fixed part of a filter at the end of `bytes`. O(1).
+    /// Reads the fixed part of a structure of some kind at the end of `bytes`. O(1).
     #[inline(always)]
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
+    pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
         let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        let header = Self::decode(data, fixed)?;
+        let header = Self::decode(data, fixed, kind)?;
         let expected = header.shape.data_bytes().saturating_add(FIXED as u64);
         if bytes.len() as u64 != expected {
             return Err(OpenError::WrongLength { len: bytes.len() as u64, expected });
@@ -148,11 +203,11 @@ impl Header {
 
     /// Decodes the fixed part and, of the data before it, the directory of layers.
     #[inline(always)]
-    fn decode(data: &[u8], fixed: &[u8; FIXED]) -> Result<Self, OpenError> {
+    fn decode(data: &[u8], fixed: &[u8; FIXED], expected: Kind) -> Result<Self, OpenError> {
         let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let kind = Kind::ALL[usize::from(kind)];
-        if kind != Kind::Filter {
-            return Err(OpenError::WrongKind { expected: Kind::Filter.name(), found: kind.name() });
+        if kind != expected {
+            return Err(OpenError::WrongKind { expected: expected.name(), found: kind.name() });
         }
         let columns = get(fixed, at::COLUMNS);
         let features = (columns >> 13) as u8;
@@ -184,7 +239,7 @@ impl Header {
             keys: get(fixed, at::KEYS),
             key_seed: get(fixed, at::KEY_SEED),
             seed: fixed[at::SEED],
-            first_column: (columns >> 7 & 0x3f) as u32,
+            content: Content::of(kind, (columns >> 7 & 0x3f) as u32),
             rate: get(fixed, at::RATE) as u32,
         };
         if shape.variant == Variant::Balanced {
@@ -206,11 +261,10 @@ impl Header {
         if shape.segment_bits > 0 && !shape.segment_slots.is_multiple_of(64) {
             return wrong("segment size");
         }
-        if self.first_column + shape.columns > FINGERPRINT_BITS
-            || (shape.columns == 0) != (self.keys == 0)
-        {
+        if !self.content.allows(shape.columns, self.keys == 0) {
             return wrong("number of columns");
         }
+        self.check_function()?;
         layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
         if shape.boundary > 0 && shape.boundary >= blocks {
@@ -225,12 +279,25 @@ impl Header {
         Ok(())
     }
 
+    /// Refuses what a function cannot be: other keys than its own have no place in a
+    /// Homogeneous ribbon, and every value has all its bits.
+    fn check_function(&self) -> Result<(), OpenError> {
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        match self.content {
+            Content::Filter { .. } => Ok(()),
+            _ if self.shape.variant == Variant::Homogeneous => wrong("variant"),
+            _ if self.shape.boundary > 0 => wrong("column boundary"),
+            _ if self.rate > 0 => wrong("rate"),
+            _ => Ok(()),
+        }
+    }
+
     fn encode(&self) -> [u8; FIXED] {
         let mut fixed = [0; FIXED];
         let shape = &self.shape;
         let features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
         let columns = u64::from(shape.columns)
-            | u64::from(self.first_column) << 7
+            | u64::from(self.content.number()) << 7
             | u64::from(features) << 13;
         put(&mut fixed, at::KEY_SEED, self.key_seed);
         put(&mut fixed, at::KEYS, self.keys);
@@ -242,7 +309,7 @@ impl Header {
             fixed[at::OVERLOAD] = shape.balance.overload as u8;
         }
         put(&mut fixed, at::COLUMNS, columns);
-        fixed[at::WHAT] = Kind::Filter as u8
+        fixed[at::WHAT] = self.content.kind() as u8
             | (shape.variant as u8) << 2
             | (shape.width as u8) << 4
             | u8::from(shape.smash) << 6;
@@ -319,8 +386,8 @@ pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
 }
 
 /// Whether the bytes are those that were written. Reads all of them.
-pub(crate) fn verify(bytes: &[u8]) -> Result<(), OpenError> {
-    Header::read(bytes)?;
+pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
+    Header::read(bytes, kind)?;
     let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
     if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }
 }

@@ -81,6 +81,24 @@
 //!
 //! The same keys and settings give the same bytes on every machine, in any order.
 //!
+//! # Static functions
+//!
+//! If the xor of a key's slots may be a fingerprint, it may as well be a value: a [`Function`]
+//! maps keys to values of 1 to 64 bits, in hardly more room than the values take, since the keys
+//! are not stored.
+//!
+//! ```
+//! use ribbonfilter::Function;
+//!
+//! let mut builder = Function::builder().value_bits(7).fingerprint_bits(12);
+//! builder.extend([("ada", 36), ("grace", 85)]);
+//! let ages = builder.finish()?;
+//! assert_eq!(ages.get("ada"), 36);
+//! assert_eq!(ages.lookup("grace"), Some(85));
+//! assert_eq!(ages.lookup("alan"), None); // but with chance 2^-12
+//! # Ok::<(), ribbonfilter::BuildError>(())
+//! ```
+//!
 //! # Features
 //!
 //! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it
@@ -99,12 +117,14 @@ mod back_substitution;
 mod banding;
 mod builder;
 mod bytes;
+mod collect;
 mod construct;
 mod elastic;
 mod equation;
 mod error;
 mod filter;
 mod format;
+mod function;
 pub mod key;
 mod layers;
 mod layout;
@@ -131,6 +151,7 @@ pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
 pub use error::{BuildError, OpenError, ShrinkError};
 pub use filter::Filter;
+pub use function::{Function, FunctionBuilder};
 pub use key::Key;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
@@ -145,9 +166,11 @@ const _: () = {
     const fn send<T: Send>() {}
     send_and_sync::<Filter>();
     send_and_sync::<Filter<&[u8]>>();
+    send_and_sync::<Function>();
     send_and_sync::<Plan>();
     send_and_sync::<BuildError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
     send::<FilterBuilder<'_>>();
+    send::<FunctionBuilder<'_>>();
 };

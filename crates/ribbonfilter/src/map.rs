@@ -1,10 +1,11 @@
-//! A filter that stays in its file: memory maps.
+//! A filter or a function that stays in its file: memory maps.
 //!
 //! The system reads the pages that queries touch, keeps them as long as it has memory to
 //! spare, and shares them among processes. Opening reads the last page alone.
 
 use crate::error::OpenError;
 use crate::filter::Filter;
+use crate::function::Function;
 use core::fmt;
 use std::fs::File;
 use std::io;
@@ -53,13 +54,37 @@ impl Filter<MappedBytes> {
     /// by renaming another one onto it is not changed, so that is the way to update one.
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+    }
+}
+
+impl Function<MappedBytes> {
+    /// Maps a function's file into memory: nothing is read but what queries touch.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Function::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`].
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+    }
+}
+
+impl MappedBytes {
+    /// # Safety
+    /// As for [`Filter::map_file`].
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    unsafe fn of_file(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         // What is not a file fails to map with a message that helps nobody.
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file").into());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         // SAFETY: the caller promises that nobody changes the file.
-        let map = unsafe { memmap2::Mmap::map(&file)? };
-        Self::open(MappedBytes(map))
+        Ok(Self(unsafe { memmap2::Mmap::map(&file)? }))
     }
 }

@@ -1,7 +1,7 @@
 //! From a key hash to an answer: single queries, and batches that fetch ahead.
 //!
 //! A query finds the *place* of its key, an equation laid over the solution, and a kernel
-//! tells whether the equation holds there. How a key finds its place is the variant's
+//! tells whether the equation holds there, or what its slots sum to ([`Question`]). How a key finds its place is the variant's
 //! affair ([`Places`]): [`OneSystem`] for a single system of segments, [`Layers`] for a
 //! Bumped ribbon. All else is here, once.
 
@@ -46,15 +46,78 @@ pub(crate) trait Places: Copy {
     }
 }
 
+/// What is asked at the place of a key.
+pub(crate) trait Question: Copy {
+    type Answer: Copy;
+    /// What is told where the bytes have another length than those that were opened.
+    const UNKNOWN: Self::Answer;
+
+    /// Nothing so near to the end that only [`ask_slowly`](Self::ask_slowly) can tell.
+    fn ask<I: Instructions, B: Band, P: Path>(
+        instructions: I,
+        readable: Readable<'_>,
+        laid: Laid<B>,
+    ) -> Option<Self::Answer>;
+
+    fn ask_slowly<B: Band>(readable: Readable<'_>, laid: Laid<B>) -> Self::Answer;
+}
+
+/// Asks whether the equation of a key holds: a filter's question.
+#[derive(Clone, Copy)]
+pub(crate) struct Holds;
+
+impl Question for Holds {
+    type Answer = bool;
+    /// Any key might be there.
+    const UNKNOWN: bool = true;
+
+    #[inline(always)]
+    fn ask<I: Instructions, B: Band, P: Path>(
+        instructions: I,
+        readable: Readable<'_>,
+        laid: Laid<B>,
+    ) -> Option<bool> {
+        readable.matches::<I, B, P>(instructions, laid)
+    }
+
+    #[inline(always)]
+    fn ask_slowly<B: Band>(readable: Readable<'_>, laid: Laid<B>) -> bool {
+        readable.matches_slowly(laid)
+    }
+}
+
+/// Asks what the slots of a key sum to: a function's question.
+#[derive(Clone, Copy)]
+pub(crate) struct SumsTo;
+
+impl Question for SumsTo {
+    type Answer = u64;
+    const UNKNOWN: u64 = 0;
+
+    #[inline(always)]
+    fn ask<I: Instructions, B: Band, P: Path>(
+        instructions: I,
+        readable: Readable<'_>,
+        laid: Laid<B>,
+    ) -> Option<u64> {
+        readable.row::<I, B, P>(instructions, laid)
+    }
+
+    #[inline(always)]
+    fn ask_slowly<B: Band>(readable: Readable<'_>, laid: Laid<B>) -> u64 {
+        readable.row_slowly(laid).map_or(Self::UNKNOWN, |(row, _)| row)
+    }
+}
+
 /// All that a query needs besides the bytes, worked out once.
 #[derive(Clone, Copy)]
-pub(crate) struct Probe<L> {
-    compiled: Compiled<Self>,
+pub(crate) struct Probe<L, Q: Question> {
+    compiled: Compiled<Self, Q::Answer>,
     solution: Solution,
     places: L,
 }
 
-impl<L: Places> Probe<L> {
+impl<L: Places, Q: Question> Probe<L, Q> {
     /// `plain` is what [`Path::PLAIN`] means to these places.
     #[inline(always)]
     fn new(header: &Header, len: usize, kernel: Kernel, places: L, plain: bool) -> Self {
@@ -67,76 +130,78 @@ impl<L: Places> Probe<L> {
     }
 
     #[inline(always)]
-    fn answer<I: Instructions, B: Band, P: Path>(
+    fn ask<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         readable: Readable<'_>,
         key_hash: u64,
         laid: Laid<B>,
-    ) -> bool {
-        match readable.matches::<I, B, P>(instructions, laid) {
-            Some(matches) => matches,
-            None => self.contains_slowly::<B>(readable.bytes(), key_hash),
+    ) -> Q::Answer {
+        match Q::ask::<I, B, P>(instructions, readable, laid) {
+            Some(answer) => answer,
+            None => self.answer_slowly::<B>(readable.bytes(), key_hash),
         }
     }
 
-    /// Near the end of the solution. It takes what [`contains`](Query::contains) takes, so
+    /// Near the end of the solution. It takes what [`answer`](Query::answer) takes, so
     /// that the call is a jump and nothing need be saved before it.
     #[cold]
     #[inline(never)]
-    fn contains_slowly<B: Band>(&self, bytes: &[u8], key_hash: u64) -> bool {
+    fn answer_slowly<B: Band>(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
         let Some(readable) = self.solution.over(bytes) else {
-            return true;
+            return Q::UNKNOWN;
         };
         // What may be known of any filter.
-        readable.matches_slowly(self.places.find::<B, Knows<true, false>>(readable, key_hash))
+        Q::ask_slowly(readable, self.places.find::<B, Knows<true, false>>(readable, key_hash))
     }
 }
 
-impl<L: Places> Query for Probe<L> {
+impl<L: Places, Q: Question> Query for Probe<L, Q> {
+    type Answer = Q::Answer;
+
     #[inline(always)]
-    fn contains<I: Instructions, B: Band, P: Path>(
+    fn answer<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
         key_hash: u64,
-    ) -> bool {
+    ) -> Q::Answer {
         let Some(readable) = self.solution.over(bytes) else {
-            return true;
+            return Q::UNKNOWN;
         };
         let laid = self.places.find::<B, P>(readable, key_hash);
-        self.answer::<I, B, P>(instructions, readable, key_hash, laid)
+        self.ask::<I, B, P>(instructions, readable, key_hash, laid)
     }
 
     #[inline(always)]
-    fn contains_all<I: Instructions, B: Band, P: Path>(
+    fn answer_all<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
         key_hashes: &[u64],
-        hits: &mut [bool],
+        answers: &mut [Q::Answer],
     ) {
         // A copy, which the compiler knows that no answer changes.
         let probe = { *self };
         let Some(readable) = probe.solution.over(bytes) else {
-            hits.fill(true);
+            answers.fill(Q::UNKNOWN);
             return;
         };
         if bytes.len() <= CACHED_BYTES {
-            for (&key_hash, hit) in key_hashes.iter().zip(hits) {
+            for (&key_hash, answer) in key_hashes.iter().zip(answers) {
                 let laid = probe.places.find::<B, P>(readable, key_hash);
-                *hit = probe.answer::<I, B, P>(instructions, readable, key_hash, laid);
+                *answer = probe.ask::<I, B, P>(instructions, readable, key_hash, laid);
             }
             return;
         }
         match bytes.len() <= FAR_BYTES {
-            true => probe.pipeline::<I, B, P, false>(instructions, readable, key_hashes, hits),
-            false => probe.pipeline::<I, B, P, true>(instructions, readable, key_hashes, hits),
+            true => probe.pipeline::<I, B, P, false>(instructions, readable, key_hashes, answers),
+            false => probe.pipeline::<I, B, P, true>(instructions, readable, key_hashes, answers),
         }
     }
 }
 
-impl<L: Places> Probe<L> {
+impl<L: Places, Q: Question> Probe<L, Q> {
     /// Answers many queries, the memory of some always on its way.
     #[inline(always)]
     fn pipeline<I: Instructions, B: Band, P: Path, const FAR: bool>(
@@ -144,26 +209,26 @@ impl<L: Places> Probe<L> {
         instructions: I,
         readable: Readable<'_>,
         key_hashes: &[u64],
-        hits: &mut [bool],
+        answers: &mut [Q::Answer],
     ) {
         // A ring of equations: each takes the place of one that is answered.
         let mut ring = [Laid::<B>::NOWHERE; AHEAD];
         for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *laid = self.ask::<I, B, P, FAR>(instructions, readable, key_hash);
+            *laid = self.fetch::<I, B, P, FAR>(instructions, readable, key_hash);
         }
         let behind = key_hashes.get(AHEAD..).unwrap_or_default();
-        for (index, (&key_hash, hit)) in key_hashes.iter().zip(hits).enumerate() {
+        for (index, (&key_hash, answer)) in key_hashes.iter().zip(answers).enumerate() {
             let laid = &mut ring[index % AHEAD];
-            *hit = self.answer::<I, B, P>(instructions, readable, key_hash, *laid);
+            *answer = self.ask::<I, B, P>(instructions, readable, key_hash, *laid);
             if let Some(&next) = behind.get(index) {
-                *laid = self.ask::<I, B, P, FAR>(instructions, readable, next);
+                *laid = self.fetch::<I, B, P, FAR>(instructions, readable, next);
             }
         }
     }
 
     /// Finds the place of a key and asks for its memory.
     #[inline(always)]
-    fn ask<I: Instructions, B: Band, P: Path, const FAR: bool>(
+    fn fetch<I: Instructions, B: Band, P: Path, const FAR: bool>(
         &self,
         instructions: I,
         readable: Readable<'_>,
@@ -178,14 +243,14 @@ impl<L: Places> Probe<L> {
     }
 }
 
-/// The probe of a filter, whatever its variant.
+/// The probe of a filter or a function, whatever its variant.
 #[derive(Clone, Copy)]
-pub(crate) enum AnyProbe {
-    OneSystem(Probe<OneSystem>),
-    Layers(Probe<Layers>),
+pub(crate) enum AnyProbe<Q: Question> {
+    OneSystem(Probe<OneSystem, Q>),
+    Layers(Probe<Layers, Q>),
 }
 
-impl AnyProbe {
+impl<Q: Question> AnyProbe<Q> {
     #[inline]
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
         match header.shape.variant {
@@ -199,38 +264,44 @@ impl AnyProbe {
         }
     }
 
-    /// Whether the key with this hash might be in the set. If the bytes have another length
-    /// than those that were opened, any key might.
+    /// The answer for the key with this hash.
     #[inline(always)]
-    pub(crate) fn contains(&self, bytes: &[u8], key_hash: u64) -> bool {
+    pub(crate) fn answer(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
         match self {
-            Self::OneSystem(probe) => probe.compiled.contains(probe, bytes, key_hash),
-            Self::Layers(probe) => probe.compiled.contains(probe, bytes, key_hash),
+            Self::OneSystem(probe) => probe.compiled.answer(probe, bytes, key_hash),
+            Self::Layers(probe) => probe.compiled.answer(probe, bytes, key_hash),
         }
     }
 
-    /// The same for as many keys as there are hits.
-    pub(crate) fn contains_keys<K: Key>(
+    /// The same for many keys, or as many as there is room for answers.
+    pub(crate) fn answer_keys<K: Key>(
         &self,
         bytes: &[u8],
         keys: &[K],
         key_seed: u64,
-        hits: &mut [bool],
+        answers: &mut [Q::Answer],
     ) {
         let mut hashes = [0; HASHED];
-        for (keys, hits) in keys.chunks(HASHED).zip(hits.chunks_mut(HASHED)) {
+        for (keys, answers) in keys.chunks(HASHED).zip(answers.chunks_mut(HASHED)) {
             for (hash, key) in hashes.iter_mut().zip(keys) {
                 *hash = key.key_hash(key_seed);
             }
-            self.contains_hashes(bytes, &hashes[..keys.len()], hits);
+            self.answer_hashes(bytes, &hashes[..keys.len()], answers);
         }
     }
 
-    /// The same for as many hashes as there are hits.
-    pub(crate) fn contains_hashes(&self, bytes: &[u8], key_hashes: &[u64], hits: &mut [bool]) {
+    /// The same for many hashes, or as many as there is room for answers.
+    pub(crate) fn answer_hashes(
+        &self,
+        bytes: &[u8],
+        key_hashes: &[u64],
+        answers: &mut [Q::Answer],
+    ) {
+        let count = key_hashes.len().min(answers.len());
+        let (key_hashes, answers) = (&key_hashes[..count], &mut answers[..count]);
         match self {
-            Self::OneSystem(probe) => probe.compiled.contains_all(probe, bytes, key_hashes, hits),
-            Self::Layers(probe) => probe.compiled.contains_all(probe, bytes, key_hashes, hits),
+            Self::OneSystem(probe) => probe.compiled.answer_all(probe, bytes, key_hashes, answers),
+            Self::Layers(probe) => probe.compiled.answer_all(probe, bytes, key_hashes, answers),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
-use crate::construct::{Partitioned, Resources, Task, Workspace};
+use crate::construct::{Item, Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
 use crate::layers::{Buckets, Further};
 use crate::layout::READ_AHEAD;
@@ -62,13 +62,13 @@ pub fn homogeneous_instance(
     columns: u32,
     key_hashes: impl Iterator<Item = u64>,
 ) -> Instance {
-    fn run<B: Band>(shape: &Shape, keys: &[u64]) -> Instance {
+    fn run<B: Band>(shape: &Shape, keys: &[Item<u64, ()>]) -> Instance {
         let mut workspace = Workspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
         let longest_queue = workspace.longest_queue(keys, 0);
         let redundant = workspace.band(keys, 0).expect("memory").unwrap_or(0);
         let layout = shape.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
-        workspace.solve(free_row, &layout, &mut bytes);
+        workspace.solve(|slot| free_row(slot).into(), &layout, &mut bytes);
         let rate = homogeneous_rate(shape, &layout, &bytes).value();
         Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
     }
@@ -83,7 +83,7 @@ pub fn homogeneous_instance(
         boundary: 0,
         balance: Balance::default(),
     };
-    let keys: Vec<u64> = key_hashes.map(mix).collect();
+    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
     with_band!(width, B => run::<B>(&shape, &keys))
 }
 
@@ -106,7 +106,7 @@ pub fn balanced_instance(
     width: Width,
     key_hashes: impl Iterator<Item = u64>,
 ) -> Option<BalancedInstance> {
-    let hashes: Vec<u64> = key_hashes.map(mix).collect();
+    let hashes: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
     let settings = Settings {
         target: Target::Columns(1.0),
         variant: Some(Variant::Balanced),
@@ -159,7 +159,7 @@ pub fn bumping_layer(
     load: f64,
     key_hashes: impl Iterator<Item = u64>,
 ) -> BumpingLayer {
-    let keys: Vec<u64> = key_hashes.map(mix).collect();
+    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
     let unit = Buckets::of(width).unit();
     let layer = Shape {
         variant: Variant::Bumped,

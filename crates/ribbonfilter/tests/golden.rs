@@ -9,7 +9,7 @@
 
 mod support;
 
-use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{Filter, FilterBuilder, Function, Variant, Width};
 use std::path::PathBuf;
 use support::builder;
 
@@ -92,5 +92,60 @@ fn the_same_keys_give_the_golden_bytes() {
     for golden in &GOLDEN {
         let bytes = std::fs::read(path(golden.name)).expect(golden.name);
         assert!(bytes == built(golden).as_bytes(), "{} came out differently", golden.name);
+    }
+}
+
+/// A golden function: its name, variant, width, bits and keys.
+struct GoldenFunction {
+    name: &'static str,
+    variant: Variant,
+    width: Width,
+    value_bits: u32,
+    fingerprint_bits: u32,
+    keys: u64,
+}
+
+#[rustfmt::skip]
+const FUNCTIONS: [GoldenFunction; 6] = [
+    GoldenFunction { name: "v1-function-empty", variant: Standard, width: W128, value_bits: 9, fingerprint_bits: 0, keys: 0 },
+    GoldenFunction { name: "v1-function-standard-128", variant: Standard, width: W128, value_bits: 64, fingerprint_bits: 0, keys: 500 },
+    GoldenFunction { name: "v1-function-standard-16", variant: Standard, width: W16, value_bits: 5, fingerprint_bits: 6, keys: 300 },
+    GoldenFunction { name: "v1-function-balanced-64", variant: Balanced, width: W64, value_bits: 3, fingerprint_bits: 0, keys: 20_000 },
+    GoldenFunction { name: "v1-function-bumped-32", variant: Bumped, width: W32, value_bits: 33, fingerprint_bits: 4, keys: 5000 },
+    GoldenFunction { name: "v1-function-bumped-64", variant: Bumped, width: W64, value_bits: 7, fingerprint_bits: 8, keys: 20_000 },
+];
+
+fn value(golden: &GoldenFunction, index: u64) -> u64 {
+    support::random(6, index) >> (64 - golden.value_bits)
+}
+
+fn built_function(golden: &GoldenFunction) -> Function {
+    let mut builder = Function::builder()
+        .variant(golden.variant)
+        .width(golden.width)
+        .value_bits(golden.value_bits)
+        .fingerprint_bits(golden.fingerprint_bits);
+    builder.extend((0..golden.keys).map(|index| (key(index), value(golden, index))));
+    builder.finish().expect("ordinary keys build")
+}
+
+#[test]
+fn golden_functions_answer_for_ever() {
+    for golden in &FUNCTIONS {
+        let path = path(golden.name);
+        if std::env::var_os("RIBBONFILTER_WRITE_GOLDEN").is_some() && !path.exists() {
+            std::fs::write(&path, built_function(golden).as_bytes()).expect("a writable tree");
+        }
+        let function = Function::open_file(&path).expect(golden.name);
+        function.verify().expect(golden.name);
+        assert_eq!(function.len(), golden.keys, "{}", golden.name);
+        assert_eq!((function.variant(), function.width()), (golden.variant, golden.width));
+        assert_eq!(function.value_bits(), golden.value_bits);
+        assert_eq!(function.fingerprint_bits(), golden.fingerprint_bits);
+        for index in 0..golden.keys {
+            let found = function.lookup(key(index));
+            assert_eq!(found, Some(value(golden, index)), "{}: key {index}", golden.name);
+        }
+        assert!(function.as_bytes() == built_function(golden).as_bytes(), "{}", golden.name);
     }
 }

@@ -6,7 +6,7 @@
 
 mod support;
 
-use ribbonfilter::{BuildError, Filter, Variant, Width};
+use ribbonfilter::{BuildError, Filter, Function, Variant, Width};
 use support::{Keys, scale};
 
 /// A figure of `/proc/self/status`, in bytes.
@@ -27,15 +27,22 @@ fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-const CASES: [(Variant, Width, usize); 8] = [
-    (Variant::Homogeneous, Width::W64, 1),
-    (Variant::Homogeneous, Width::W64, 2),
-    (Variant::Standard, Width::W128, 1),
-    (Variant::Standard, Width::W64, 2),
-    (Variant::Balanced, Width::W64, 1),
-    (Variant::Balanced, Width::W128, 2),
-    (Variant::Bumped, Width::W128, 1),
-    (Variant::Bumped, Width::W64, 2),
+/// A filter, or a function of so many bits; its variant, width and threads.
+type Case = (Option<u32>, Variant, Width, usize);
+
+const CASES: [Case; 12] = [
+    (None, Variant::Homogeneous, Width::W64, 1),
+    (None, Variant::Homogeneous, Width::W64, 2),
+    (None, Variant::Standard, Width::W128, 1),
+    (None, Variant::Standard, Width::W64, 2),
+    (None, Variant::Balanced, Width::W64, 1),
+    (None, Variant::Balanced, Width::W128, 2),
+    (None, Variant::Bumped, Width::W128, 1),
+    (None, Variant::Bumped, Width::W64, 2),
+    (Some(8), Variant::Standard, Width::W64, 2),
+    (Some(8), Variant::Balanced, Width::W64, 1),
+    (Some(8), Variant::Bumped, Width::W128, 1),
+    (Some(64), Variant::Bumped, Width::W64, 2),
 ];
 
 #[test]
@@ -52,22 +59,44 @@ fn the_plan_tells_the_peak_and_the_limit_is_kept() {
     }
 }
 
-fn measure((variant, width, threads): (Variant, Width, usize)) {
+fn measure((value_bits, variant, width, threads): Case) {
     if !reset_peak() {
         return; // a system that does not let one measure
     }
     // Large enough that the allocator gives freed memory back to the system.
     let keys = scale(5_000_000, 5_000_000, 10_000_000);
-    let builder = || Filter::builder().variant(variant).width(width).columns(8.0).threads(threads);
-    let needed = builder().plan_for(keys).expect("a plan").peak_memory();
     let before = status("VmRSS");
-    let mut kept = builder().max_memory(needed);
-    kept.extend_hashes((0..keys).map(|index| Keys::Random.hash(index)));
-    let filter = kept.finish().expect("within the limit");
+    let needed = match value_bits {
+        None => build_filter(variant, width, threads, keys),
+        Some(bits) => build_function(bits, variant, width, threads, keys),
+    };
     let taken = (peak_since_reset() - before) as f64;
     let ratio = taken / needed as f64;
-    println!("{variant} w = {width}, {threads} threads: {} bytes a key", taken / keys as f64);
-    assert!((0.90..1.10).contains(&ratio), "{ratio} of the plan: {filter:?}");
+    let what = value_bits.map_or("filter".into(), |bits| format!("function of {bits} bits"));
+    let bytes = taken / keys as f64;
+    println!("{variant} {what}, w = {width}, {threads} threads: {bytes} bytes a key");
+    assert!((0.90..1.10).contains(&ratio), "{ratio} of the plan: {what}, {variant} {width}");
+}
+
+/// Builds a filter within what its plan tells, and returns that.
+fn build_filter(variant: Variant, width: Width, threads: usize, keys: u64) -> u64 {
+    let builder = || Filter::builder().variant(variant).width(width).columns(8.0).threads(threads);
+    let needed = builder().plan_for(keys).expect("a plan").peak_memory();
+    let mut kept = builder().max_memory(needed);
+    kept.extend_hashes((0..keys).map(|index| Keys::Random.hash(index)));
+    kept.finish().expect("within the limit");
+    needed
+}
+
+/// The same for a function.
+fn build_function(bits: u32, variant: Variant, width: Width, threads: usize, keys: u64) -> u64 {
+    let builder =
+        || Function::builder().variant(variant).width(width).value_bits(bits).threads(threads);
+    let needed = builder().plan_for(keys).expect("a plan").peak_memory();
+    let mut kept = builder().max_memory(needed);
+    kept.extend_hashes((0..keys).map(|index| (Keys::Random.hash(index), index & 0xff)));
+    kept.finish().expect("within the limit");
+    needed
 }
 
 #[test]

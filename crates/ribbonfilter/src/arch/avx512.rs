@@ -144,8 +144,7 @@ unsafe fn solve_vectors<B: Band, const VECTORS: usize>(
                     sum = _mm512_ternarylogic_epi64::<0x78>(sum, far[vector], second);
                 }
                 let count = _mm512_popcnt_epi64(sum);
-                let bits = (value >> (8 * (vector % 4))) as u8;
-                let bits = if vector < 4 { bits } else { 0 };
+                let bits = (value >> (8 * vector)) as u8;
                 let count = _mm512_mask_xor_epi64(count, bits, count, one);
                 // behind | (count & one)
                 near[vector] = _mm512_ternarylogic_epi64::<0xf8>(behind, count, one);

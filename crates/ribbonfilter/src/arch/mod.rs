@@ -18,30 +18,27 @@
 macro_rules! entries {
     ($token:expr $(, $features:literal)?) => {
         $(#[target_feature(enable = $features)])?
-        fn contains<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+        fn answer<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
             query: &Q,
             bytes: &[u8],
             key_hash: u64,
-        ) -> bool {
-            query.contains::<_, B, P>($token, bytes, key_hash)
+        ) -> Q::Answer {
+            query.answer::<_, B, P>($token, bytes, key_hash)
         }
 
         $(#[target_feature(enable = $features)])?
-        fn contains_all<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+        fn answer_all<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
             query: &Q,
             bytes: &[u8],
             key_hashes: &[u64],
-            hits: &mut [bool],
+            answers: &mut [Q::Answer],
         ) {
-            query.contains_all::<_, B, P>($token, bytes, key_hashes, hits);
+            query.answer_all::<_, B, P>($token, bytes, key_hashes, answers);
         }
 
         pub(super) fn compiled<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
-        ) -> $crate::arch::Compiled<Q> {
-            $crate::arch::Compiled {
-                contains: contains::<Q, B, P>,
-                contains_all: contains_all::<Q, B, P>,
-            }
+        ) -> $crate::arch::Compiled<Q, Q::Answer> {
+            $crate::arch::Compiled { answer: answer::<Q, B, P>, answer_all: answer_all::<Q, B, P> }
         }
     };
 }
@@ -76,8 +73,7 @@ const GROUP: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     /// Invariant: from each part's pointer on, as many words as `columns` has bits set and
-    /// [`OVER_READ`] bytes more can be read for `'a`. [`Readable::matches`] makes no other
-    /// groups.
+    /// [`OVER_READ`] bytes more can be read for `'a`. [`Groups`] are no others.
     parts: [*const u8; 3],
     masks: [u64; 3],
     /// One bit for each column of the group, from the lowest on.
@@ -106,6 +102,12 @@ impl Group<'_> {
             }
         }
         words
+    }
+
+    /// The parities of its columns, and nothing else.
+    #[inline(always)]
+    fn row<I: Instructions, B: Band>(self, instructions: I) -> u64 {
+        instructions.parities::<B>(self) & u64::from(self.columns)
     }
 
     #[inline(always)]
@@ -139,20 +141,23 @@ pub(crate) trait Work {
 /// Queries that can be compiled for an instruction set, a width and a [`Path`]. Both
 /// functions must be `#[inline(always)]`, as in [`Work`].
 pub(crate) trait Query {
-    fn contains<I: Instructions, B: Band, P: Path>(
+    /// Whether a key might be there, or what it is mapped to.
+    type Answer;
+
+    fn answer<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
         key_hash: u64,
-    ) -> bool;
+    ) -> Self::Answer;
 
-    /// The same for many, as many as there are `hits` for.
-    fn contains_all<I: Instructions, B: Band, P: Path>(
+    /// The same for many, as many as there is room for answers.
+    fn answer_all<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
         key_hashes: &[u64],
-        hits: &mut [bool],
+        answers: &mut [Self::Answer],
     );
 }
 
@@ -199,32 +204,32 @@ impl<const FRACTIONAL: bool, const PLAIN: bool> Path for Knows<FRACTIONAL, PLAIN
 
 /// A [`Query`] compiled for one instruction set, width and path: one call, its arguments in
 /// registers. [`Work`] would pass them through memory, and choose among the widths inside.
-pub(crate) struct Compiled<Q> {
-    contains: unsafe fn(&Q, &[u8], u64) -> bool,
-    contains_all: unsafe fn(&Q, &[u8], &[u64], &mut [bool]),
+pub(crate) struct Compiled<Q, A> {
+    answer: unsafe fn(&Q, &[u8], u64) -> A,
+    answer_all: unsafe fn(&Q, &[u8], &[u64], &mut [A]),
 }
 
-impl<Q> Clone for Compiled<Q> {
+impl<Q, A> Clone for Compiled<Q, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<Q> Copy for Compiled<Q> {}
+impl<Q, A> Copy for Compiled<Q, A> {}
 
 #[expect(unsafe_code, reason = "code that needs the CPU's features")]
-impl<Q> Compiled<Q> {
+impl<Q, A> Compiled<Q, A> {
     #[inline(always)]
-    pub(crate) fn contains(self, query: &Q, bytes: &[u8], key_hash: u64) -> bool {
+    pub(crate) fn answer(self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
         // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
         // CPU has its features.
-        unsafe { (self.contains)(query, bytes, key_hash) }
+        unsafe { (self.answer)(query, bytes, key_hash) }
     }
 
     #[inline(always)]
-    pub(crate) fn contains_all(self, query: &Q, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
+    pub(crate) fn answer_all(self, query: &Q, bytes: &[u8], hashes: &[u64], answers: &mut [A]) {
         // SAFETY: as above.
-        unsafe { (self.contains_all)(query, bytes, hashes, hits) }
+        unsafe { (self.answer_all)(query, bytes, hashes, answers) }
     }
 }
 
@@ -313,7 +318,7 @@ impl Kernel {
         width: Width,
         fractional: bool,
         plain: bool,
-    ) -> Compiled<Q> {
+    ) -> Compiled<Q, Q::Answer> {
         with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
             Choice::Portable => portable::compiled::<Q, B, P>(),
             #[cfg(target_arch = "x86_64")]
@@ -448,11 +453,18 @@ impl<'a> Readable<'a> {
     #[cold]
     #[inline(never)]
     pub(crate) fn matches_slowly<B: Band>(self, laid: Laid<B>) -> bool {
-        let Laid { slot, coefficients, row, .. } = laid;
+        // No key is in the empty set.
+        self.row_slowly(laid).is_some_and(|(row, columns)| (row ^ laid.row) & columns == 0)
+    }
+
+    /// The row that the solution gives an equation anywhere, and a bit for each of its
+    /// columns; nothing if there are no slots.
+    #[inline(always)]
+    pub(crate) fn row_slowly<B: Band>(self, laid: Laid<B>) -> Option<(u64, u64)> {
+        let Laid { slot, coefficients, .. } = laid;
         let layout = self.solution.layout.of_width(B::WIDTH);
         if layout.slots() == 0 {
-            // No key is in the empty set.
-            return false;
+            return None;
         }
         let block = layout.block_of(slot);
         let columns = layout.columns_of(block);
@@ -469,8 +481,7 @@ impl<'a> Readable<'a> {
                 parities ^= u64::from(word.count_ones() & 1) << column;
             }
         }
-        let mask = ((1u128 << columns) - 1) as u64;
-        (parities ^ row) & mask == 0
+        Some((parities, ((1u128 << columns) - 1) as u64))
     }
 
     /// Whether the solution, under the coefficients from their slot on, gives the expected
@@ -484,8 +495,45 @@ impl<'a> Readable<'a> {
         instructions: I,
         laid: Laid<B>,
     ) -> Option<bool> {
+        let mut groups = self.groups::<B, P>(laid)?;
+        let mut row = laid.row;
+        // Few filters have more columns than a group, so the first is written out.
+        if groups.first().differs::<I, B>(instructions, row) {
+            return Some(false);
+        }
+        while groups.advance::<B>() {
+            row >>= GROUP;
+            if groups.first().differs::<I, B>(instructions, row) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// The row that the solution gives an equation, or nothing where only
+    /// [`row_slowly`](Self::row_slowly) can tell.
+    #[inline(always)]
+    pub(crate) fn row<I: Instructions, B: Band, P: Path>(
+        self,
+        instructions: I,
+        laid: Laid<B>,
+    ) -> Option<u64> {
+        let mut groups = self.groups::<B, P>(laid)?;
+        let mut row = groups.first().row::<I, B>(instructions);
+        let mut place = 0;
+        while groups.advance::<B>() {
+            place += GROUP;
+            row |= groups.first().row::<I, B>(instructions) << place;
+        }
+        Some(row)
+    }
+
+    /// The columns of an equation in groups; nothing so near to the end that a kernel might
+    /// read outside.
+    #[inline(always)]
+    fn groups<B: Band, P: Path>(self, laid: Laid<B>) -> Option<Groups<'a>> {
         let Self { solution, bytes } = self;
-        let Laid { slot, offset, coefficients, mut row } = laid;
+        let Laid { slot, offset, coefficients, .. } = laid;
         let layout = self.layout::<B, P>();
         let block = layout.block_of(slot);
         if block >= solution.fast_blocks {
@@ -500,24 +548,38 @@ impl<'a> Readable<'a> {
             parts[part] = parts[part - 1].wrapping_add(size);
         }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
-        let mut columns = solution.columns >> u32::from(layout.is_shorter(block));
-        // Few filters have more columns than a group, so the first is written out.
-        let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
-        if group.differs::<I, B>(instructions, row) {
-            return Some(false);
+        let columns = solution.columns >> u32::from(layout.is_shorter(block));
+        Some(Groups { parts, masks, columns, bytes: PhantomData })
+    }
+}
+
+/// The columns of an equation that are still to be computed, as [`Group`]s.
+struct Groups<'a> {
+    /// Invariant: from each part's pointer on, as many words as `columns` has bits set and
+    /// [`OVER_READ`] bytes more can be read for `'a`. [`Readable::groups`] makes no others.
+    parts: [*const u8; 3],
+    masks: [u64; 3],
+    columns: u64,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Groups<'a> {
+    #[inline(always)]
+    fn first(&self) -> Group<'a> {
+        let Self { parts, masks, columns, bytes } = *self;
+        Group { parts, masks, columns: columns as u8, bytes }
+    }
+
+    /// Goes on to the next group; whether there is one.
+    #[inline(always)]
+    fn advance<B: Band>(&mut self) -> bool {
+        self.columns >>= GROUP;
+        if self.columns == 0 {
+            return false;
         }
-        loop {
-            columns >>= GROUP;
-            row >>= GROUP;
-            if columns == 0 {
-                return Some(true);
-            }
-            parts = parts.map(|part| part.wrapping_add(GROUP * word));
-            let group = Group { parts, masks, columns: columns as u8, bytes: PhantomData };
-            if group.differs::<I, B>(instructions, row) {
-                return Some(false);
-            }
-        }
+        let word = B::WIDTH.block_slots() as usize / 8;
+        self.parts = self.parts.map(|part| part.wrapping_add(GROUP * word));
+        true
     }
 }
 

@@ -182,7 +182,7 @@ fn bytes_of_another_length_cannot_be_read() {
 /// Rows of one block and the columns before them.
 struct SolveRows<'a, B> {
     coefficients: &'a [B],
-    values: &'a [u32],
+    values: &'a [u64],
     columns: Columns<B>,
     stored: usize,
 }
@@ -208,7 +208,7 @@ fn check_solving<B: Band>() {
                 _ => B::from_words(random.next() | 1, random.next()),
             };
             let coefficients: Vec<B> = (0..rows).map(|_| draw(&mut random)).collect();
-            let values: Vec<u32> = (0..rows).map(|_| random.next() as u32).collect();
+            let values: Vec<u64> = (0..rows).map(|_| random.next()).collect();
             let before: Columns<B> = [(); MAX_COLUMNS].map(|()| random.band());
             let mut expected = before;
             let plain = Rows { coefficients: &coefficients, values: &values };

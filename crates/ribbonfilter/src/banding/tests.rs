@@ -338,7 +338,7 @@ fn solution<B: Band, R: RightSide>(
     let end = begin + part.size_in_bytes() as usize;
     // Only a trimmed block needs bytes behind it.
     let room = if part.slots().is_multiple_of(64) { 0 } else { READ_AHEAD };
-    let free = |slot| free(first_slot + slot);
+    let free = |slot| free(first_slot + slot).into();
     kernel.run(Solve { banding, free, layout: part, bytes: &mut bytes[begin..end + room] });
     let outside = [&bytes[..begin], &bytes[end..]].concat();
     assert!(outside.iter().all(|&byte| byte == STALE));
@@ -353,7 +353,7 @@ fn assert_solves<B: Band, R: Drawn>(equations: &[Equation<B, R>], bytes: &[u8], 
         let columns = whole.columns_of(whole.block_of(start));
         let row = |slot| whole.row(bytes, first_slot + slot as u64, columns);
         let sum = touched(equation).fold(0, |sum, slot| sum ^ row(slot));
-        assert_eq!(sum, u64::from(equation.right_side.bits()) & ((1 << columns) - 1));
+        assert_eq!(sum, equation.right_side.bits() & ((1 << columns) - 1));
     }
 }
 

@@ -4,7 +4,8 @@
 //! thread is one of the crew, and the only one that reports progress.
 
 use super::Partitioned;
-use super::workspace::{Fingerprint, Workspace};
+use super::workspace::Workspace;
+use super::{Goal, Item, Value};
 use crate::arch::Kernel;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
@@ -15,8 +16,8 @@ use crate::width::Band;
 use alloc::vec::Vec;
 
 /// One segment to be worked on.
-pub(crate) struct Segment<'a> {
-    pub(crate) keys: &'a [u64],
+pub(crate) struct Segment<'a, V> {
+    pub(crate) keys: &'a [Item<u64, V>],
     /// Its first slot in the whole system.
     pub(crate) first_slot: u64,
     /// Where its bits lie in `bytes`, counted from its own first slot.
@@ -26,11 +27,11 @@ pub(crate) struct Segment<'a> {
 }
 
 /// Cuts the bytes of a system into those of its segments.
-pub(crate) fn segments<'a>(
+pub(crate) fn segments<'a, V: Value>(
     shape: &Shape,
-    keys: &'a Partitioned,
+    keys: &'a Partitioned<'_, V>,
     mut bytes: &'a mut [u8],
-) -> impl Iterator<Item = Segment<'a>> + Send {
+) -> impl Iterator<Item = Segment<'a, V>> + Send {
     let (shape, whole) = (*shape, shape.layout());
     (0..shape.segments()).map(move |number| {
         let first_slot = number * shape.segment_slots;
@@ -46,12 +47,12 @@ pub(crate) fn segments<'a>(
 }
 
 /// A workspace for every thread of a build.
-pub(crate) struct Crew<B, R> {
+pub(crate) struct Crew<B, R: Goal> {
     workspaces: Vec<Workspace<B, R>>,
     segments: u64,
 }
 
-impl<B: Band, R: Fingerprint> Crew<B, R> {
+impl<B: Band, R: Goal> Crew<B, R> {
     /// A crew of at most `threads`, and no more than there are segments.
     pub(crate) fn new(shape: &Shape, kernel: Kernel, threads: usize) -> Result<Self, OutOfMemory> {
         let segments = shape.segments();
@@ -67,9 +68,9 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
     /// ends it.
     pub(crate) fn each<'a, T: Send>(
         &mut self,
-        segments: impl Iterator<Item = Segment<'a>> + Send,
+        segments: impl Iterator<Item = Segment<'a, R::Value>> + Send,
         progress: &mut Reporter<'_>,
-        job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'a, R::Value>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
         self.each_from(0, segments, progress, job)
     }
@@ -78,9 +79,9 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
     pub(crate) fn each_from<'a, T: Send>(
         &mut self,
         before: usize,
-        segments: impl Iterator<Item = Segment<'a>> + Send,
+        segments: impl Iterator<Item = Segment<'a, R::Value>> + Send,
         progress: &mut Reporter<'_>,
-        job: impl Fn(&mut Workspace<B, R>, Segment<'a>) -> Result<T, Failure> + Sync,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'a, R::Value>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
         each(&mut self.workspaces, before, segments, self.segments, progress, job)
     }
@@ -88,13 +89,13 @@ impl<B: Band, R: Fingerprint> Crew<B, R> {
 
 /// Does a job for each of `total` segments, of which some were done `before`, on a thread for
 /// every workspace, and gives the results in their order. The first failure ends it.
-pub(crate) fn each<'a, W: Send, T: Send>(
+pub(crate) fn each<'a, W: Send, V: Value, T: Send>(
     workspaces: &mut [W],
     before: usize,
-    segments: impl Iterator<Item = Segment<'a>> + Send,
+    segments: impl Iterator<Item = Segment<'a, V>> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
+    job: impl Fn(&mut W, Segment<'a, V>) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
     let (first, others) = workspaces.split_first_mut().expect("at least one");
@@ -112,13 +113,13 @@ pub(crate) fn each<'a, W: Send, T: Send>(
 
 /// Shares the segments among several threads, the calling one included.
 #[cfg(feature = "parallel")]
-fn together<'a, W: Send, T: Send>(
+fn together<'a, W: Send, V: Value, T: Send>(
     first: &mut W,
     others: &mut [W],
-    segments: impl Iterator<Item = (usize, Segment<'a>)> + Send,
+    segments: impl Iterator<Item = (usize, Segment<'a, V>)> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, Segment<'a>) -> Result<T, Failure> + Sync,
+    job: impl Fn(&mut W, Segment<'a, V>) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,7 +131,7 @@ fn together<'a, W: Send, T: Send>(
         true => None,
         false => queue.lock().expect("no thread panics").next(),
     };
-    let work = |workspace: &mut W, number: usize, segment: Segment<'a>| {
+    let work = |workspace: &mut W, number: usize, segment: Segment<'a, V>| {
         let result = job(workspace, segment);
         stop.fetch_or(result.is_err(), Ordering::Relaxed);
         done.lock().expect("no thread panics").push((number, result));

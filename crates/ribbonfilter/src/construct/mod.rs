@@ -1,4 +1,4 @@
-//! From key hashes to the bytes of a filter.
+//! From key hashes to the bytes of a filter, or with values to those of a function.
 //!
 //! The hashes are partitioned by segment; the variant finds seeds and solves segment by
 //! segment, straight into the bytes; the fixed part closes them. Two things can send the
@@ -6,18 +6,22 @@
 //! distinct keys are planned anew, and slots that no seed can use, after which there are
 //! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
 
+mod contradiction;
 mod crew;
+mod item;
 mod ordered;
 mod partition;
 mod screen;
 mod shelves;
 mod workspace;
 
+pub(crate) use contradiction::is_among as contradiction_among;
 pub(crate) use crew::{Crew, Segment, each, segments};
+pub(crate) use item::{Goal, Item, Value};
 pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;
 pub(crate) use shelves::Shelves;
-pub(crate) use workspace::{Fingerprint, Workspace};
+pub(crate) use workspace::Workspace;
 
 use screen::Screen;
 
@@ -27,8 +31,9 @@ use crate::error::{BuildError, OutOfMemory};
 use crate::format::{self, Header};
 use crate::plan::{Plan, Settings};
 use crate::progress::{Phase, Reporter};
-use crate::variant::{self, Failure, Solved};
+use crate::variant::{Failure, Solved};
 use crate::width::Band;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// How often the slots are increased before construction gives up.
@@ -39,24 +44,24 @@ pub(crate) const MAX_GROWTH: u32 = 16;
 const DUPLICATE_SHARE: u64 = 1024;
 
 /// What a variant works on.
-pub(crate) struct Task<'a, 'p> {
+pub(crate) struct Task<'a, 'p, V: Value> {
     pub(crate) plan: &'a Plan,
-    pub(crate) keys: &'a Partitioned,
+    pub(crate) keys: &'a Partitioned<'a, V>,
     pub(crate) bytes: &'a mut [u8],
     pub(crate) resources: Resources,
     pub(crate) progress: &'a mut Reporter<'p>,
 }
 
-impl<'p> Task<'_, 'p> {
+impl<'p, V: Value> Task<'_, 'p, V> {
     /// The segments, each with its keys and bytes, and whom to tell about them.
     pub(crate) fn segments_and_progress(
         &mut self,
-    ) -> (impl Iterator<Item = Segment<'_>> + Send, &mut Reporter<'p>) {
+    ) -> (impl Iterator<Item = Segment<'_, V>> + Send, &mut Reporter<'p>) {
         (segments(&self.plan.shape, self.keys, self.bytes), self.progress)
     }
 
     /// Threads with room to work in.
-    pub(crate) fn crew<B: Band, R: Fingerprint>(&self) -> Result<Crew<B, R>, OutOfMemory> {
+    pub(crate) fn crew<B: Band, R: Goal<Value = V>>(&self) -> Result<Crew<B, R>, OutOfMemory> {
         Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads)
     }
 }
@@ -70,9 +75,9 @@ pub(crate) struct Resources {
     pub(crate) max_memory: u64,
 }
 
-/// Builds a filter from mixed key hashes.
-pub(crate) fn build(
-    mut hashes: Vec<u64>,
+/// Builds a filter from mixed key hashes, or a function from these and rows of bits.
+pub(crate) fn build<V: Value>(
+    mut items: Vec<Item<u64, V>>,
     settings: &Settings,
     resources: Resources,
     progress: &mut Reporter<'_>,
@@ -80,15 +85,23 @@ pub(crate) fn build(
     let mut distinct = false;
     let mut growth = 0;
     loop {
-        let plan = settings.plan(hashes.len() as u64, growth)?.on_threads(resources.threads);
+        let plan = settings.plan(items.len() as u64, growth)?.on_threads(resources.threads);
         plan.check_memory(resources.max_memory)?;
-        let keys = Partitioned::new(hashes, plan.shape.segment_bits, resources.threads, progress)?;
+        let given: Cow<'_, [_]> = match V::CONTRADICTS {
+            true => (&items).into(),
+            false => core::mem::take(&mut items).into(),
+        };
+        let keys = Partitioned::new(given, plan.shape.segment_bits, resources.threads, progress)?;
         let attempt = attempt(&plan, &keys, settings.key_seed, resources, progress);
-        hashes = keys.into_hashes();
+        let ordered = keys.into_items();
+        match V::CONTRADICTS {
+            true => drop(ordered),
+            false => items = ordered.into_owned(),
+        }
         match attempt {
             Ok((bytes, redundant)) => {
                 let few = redundant <= plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
-                if distinct || few || !remove_duplicates(&mut hashes) {
+                if distinct || few || !remove_duplicates(&mut items)? {
                     return Ok(bytes);
                 }
                 distinct = true;
@@ -96,7 +109,7 @@ pub(crate) fn build(
             }
             Err(Failure::Fatal(error)) => return Err(error),
             Err(Failure::NoSeed) => {
-                if !distinct && remove_duplicates(&mut hashes) {
+                if !distinct && remove_duplicates(&mut items)? {
                     growth = 0;
                 } else if growth < MAX_GROWTH {
                     growth += 1;
@@ -110,9 +123,9 @@ pub(crate) fn build(
 }
 
 /// Solves the plan once; the finished bytes and the number of redundant keys.
-fn attempt(
+fn attempt<V: Value>(
     plan: &Plan,
-    keys: &Partitioned,
+    keys: &Partitioned<'_, V>,
     key_seed: u64,
     resources: Resources,
     progress: &mut Reporter<'_>,
@@ -120,7 +133,7 @@ fn attempt(
     let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
     let solved = match plan.keys() {
         0 => Solved::default(),
-        _ => variant::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
+        _ => V::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
     };
     let header = Header::new(plan, key_seed, &solved);
     format::finish(bytes.as_mut(), &header, &solved);
@@ -128,10 +141,11 @@ fn attempt(
     Ok((bytes, solved.redundant))
 }
 
-/// Leaves each hash once; whether any was removed.
-fn remove_duplicates(hashes: &mut Vec<u64>) -> bool {
-    let before = hashes.len();
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes.len() < before
+/// Leaves each item once; whether any was removed. Refuses items that contradict each other.
+fn remove_duplicates<V: Value>(items: &mut Vec<Item<u64, V>>) -> Result<bool, BuildError> {
+    contradiction::refuse(items)?;
+    let before = items.len();
+    items.sort_unstable();
+    items.dedup();
+    Ok(items.len() < before)
 }

@@ -7,6 +7,7 @@
 //! Parts are given room for some standard deviations more than their share, so the hashes
 //! need not be counted first. Only if they are so skewed that a part overflows are they.
 
+use super::{Item, Value};
 use crate::equation::{Seed, Seeded, below_segment, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled_huge;
@@ -20,20 +21,20 @@ const MAX_PARTS_LOG: u32 = 9;
 
 /// Room for one segment's hashes, used from segment to segment.
 #[derive(Default)]
-pub(crate) struct Ordered {
-    hashes: Vec<Seeded>,
+pub(crate) struct Ordered<V> {
+    items: Vec<Item<Seeded, V>>,
     /// Where each part begins, and the end of the last.
     borders: Vec<usize>,
     /// Where each part's hashes end.
     ends: Vec<usize>,
 }
 
-impl Ordered {
+impl<V: Value> Ordered<V> {
     /// Brings the hashes of a segment's keys under a seed into order.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
-        keys: &[u64],
+        keys: &[Item<u64, V>],
         segment_bits: u32,
         seed: Seed,
     ) -> Result<(), OutOfMemory> {
@@ -47,7 +48,7 @@ impl Ordered {
     #[inline(always)]
     pub(crate) fn fill_parts(
         &mut self,
-        keys: &[u64],
+        keys: &[Item<u64, V>],
         parts: usize,
         room: usize,
         hash: impl Fn(u64) -> Seeded,
@@ -58,7 +59,7 @@ impl Ordered {
         if !self.scatter(keys, &hash, &part)? {
             self.borders.fill(0);
             for &key in keys {
-                self.borders[part(hash(key)) + 1] += 1;
+                self.borders[part(hash(key.hash)) + 1] += 1;
             }
             for part in 1..self.borders.len() {
                 self.borders[part] += self.borders[part - 1];
@@ -72,35 +73,35 @@ impl Ordered {
     #[inline(always)]
     fn scatter(
         &mut self,
-        keys: &[u64],
+        keys: &[Item<u64, V>],
         hash: impl Fn(u64) -> Seeded,
         part: impl Fn(Seeded) -> usize,
     ) -> Result<bool, OutOfMemory> {
         let parts = self.borders.len() - 1;
         let needed = self.borders[parts];
-        if self.hashes.len() < needed {
+        if self.items.len() < needed {
             // What is there goes first: there is no room for both.
-            self.hashes = Vec::new();
-            self.hashes = try_filled_huge(Seeded::default(), needed)?;
+            self.items = Vec::new();
+            self.items = try_filled_huge(Item::default(), needed)?;
         }
         self.ends.clear();
         self.ends.extend_from_slice(&self.borders[..parts]);
         for &key in keys {
-            let hash = hash(key);
-            let end = &mut self.ends[part(hash)];
+            let item = key.map(&hash);
+            let end = &mut self.ends[part(item.hash)];
             // A part that overflows spoils others, but is noticed below.
-            if let Some(place) = self.hashes.get_mut(*end) {
-                *place = hash;
+            if let Some(place) = self.items.get_mut(*end) {
+                *place = item;
             }
             *end += 1;
         }
         Ok(self.ends.iter().zip(&self.borders[1..]).all(|(end, border)| end <= border))
     }
 
-    /// The hashes, part by part.
+    /// The keys, part by part.
     #[inline(always)]
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &[Seeded]> {
-        self.borders.iter().zip(&self.ends).map(|(&begin, &end)| &self.hashes[begin..end])
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &[Item<Seeded, V>]> {
+        self.borders.iter().zip(&self.ends).map(|(&begin, &end)| &self.items[begin..end])
     }
 }
 
@@ -117,16 +118,17 @@ mod tests {
 
     /// All hashes are there, each in the part of its top bits.
     fn check(keys: &[u64]) {
+        let items: Vec<Item<u64, ()>> = keys.iter().map(|&key| key.into()).collect();
         let mut ordered = Ordered::default();
         // Room that is there already must not matter.
         for seed in [0, 1, 7].map(Seed::new) {
-            ordered.fill(keys, 3, seed).expect("memory");
+            ordered.fill(&items, 3, seed).expect("memory");
             let mut expected: Vec<Seeded> =
                 keys.iter().map(|&key| seeded(below_segment(key, 3), seed)).collect();
-            let mut found: Vec<Seeded> = ordered.parts().flatten().copied().collect();
+            let mut found: Vec<Seeded> = ordered.parts().flatten().map(|item| item.hash).collect();
             let parts_log = ordered.ends.len().ilog2();
             for (number, part) in ordered.parts().enumerate() {
-                assert!(part.iter().all(|hash| hash.part(parts_log) == number));
+                assert!(part.iter().all(|item| item.hash.part(parts_log) == number));
             }
             expected.sort_unstable_by_key(|hash| hash.part(63));
             found.sort_unstable_by_key(|hash| hash.part(63));

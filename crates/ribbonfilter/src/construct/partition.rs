@@ -1,63 +1,66 @@
-//! Key hashes in the order of their segments.
+//! Keys in the order of their segments.
 //!
-//! Count, then scatter. Several threads each count and scatter a share of the hashes; each
+//! Count, then scatter. Several threads each count and scatter a share of the keys; each
 //! has a piece of every segment to itself, cut out beforehand, so none waits for another.
 
+use super::{Item, Value};
 use crate::equation::segment;
 use crate::error::{BuildError, OutOfMemory};
 use crate::memory::try_filled;
 use crate::progress::{Phase, Reporter};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// Mixed key hashes, those of a segment side by side.
-pub(crate) struct Partitioned {
-    hashes: Vec<u64>,
+/// Keys by their mixed hashes, those of a segment side by side.
+pub(crate) struct Partitioned<'a, V: Value> {
+    items: Cow<'a, [Item<u64, V>]>,
     /// Where each segment begins, and the end of the last.
     borders: Vec<usize>,
 }
 
-impl Partitioned {
-    /// Orders hashes by their segments.
+impl<'a, V: Value> Partitioned<'a, V> {
+    /// Orders keys by their segments; those that are given are left as they are, or gone.
     pub(crate) fn new(
-        hashes: Vec<u64>,
+        items: impl Into<Cow<'a, [Item<u64, V>]>>,
         segment_bits: u32,
         threads: usize,
         progress: &mut Reporter<'_>,
     ) -> Result<Self, BuildError> {
+        let items = items.into();
         if segment_bits == 0 {
-            let borders = [0, hashes.len()].into();
-            return Ok(Self { hashes, borders });
+            let borders = [0, items.len()].into();
+            return Ok(Self { items, borders });
         }
         progress.report(Phase::Partitioning, 0, 2)?;
-        let shares = Vec::from_iter(hashes.chunks(hashes.len().div_ceil(threads).max(1)));
+        let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
         let counts = on_threads(shares.clone(), |share| count(share, segment_bits));
         let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
         progress.report(Phase::Partitioning, 1, 2)?;
-        let mut ordered = try_filled(0, hashes.len())?;
+        let mut ordered = try_filled(Item::default(), items.len())?;
         let borders = borders(&counts, segment_bits)?;
         let work = shares.into_iter().zip(pieces(&counts, &mut ordered)).collect();
         on_threads(work, |(share, pieces)| scatter(share, segment_bits, pieces));
         progress.report(Phase::Partitioning, 2, 2)?;
-        Ok(Self { hashes: ordered, borders })
+        Ok(Self { items: ordered.into(), borders })
     }
 
-    /// The hashes of a segment.
-    pub(crate) fn segment(&self, segment: u64) -> &[u64] {
+    /// The keys of a segment.
+    pub(crate) fn segment(&self, segment: u64) -> &[Item<u64, V>] {
         let segment = segment as usize;
-        &self.hashes[self.borders[segment]..self.borders[segment + 1]]
+        &self.items[self.borders[segment]..self.borders[segment + 1]]
     }
 
-    /// All hashes, in the order of their segments.
-    pub(crate) fn into_hashes(self) -> Vec<u64> {
-        self.hashes
+    /// All keys, in the order of their segments.
+    pub(crate) fn into_items(self) -> Cow<'a, [Item<u64, V>]> {
+        self.items
     }
 }
 
-/// How many hashes of a share each segment has.
-fn count(share: &[u64], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
+/// How many keys of a share each segment has.
+fn count<V>(share: &[Item<u64, V>], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
     let mut counts = try_filled(0, 1 << segment_bits)?;
-    for &hash in share {
-        counts[segment(hash, segment_bits) as usize] += 1;
+    for item in share {
+        counts[segment(item.hash, segment_bits) as usize] += 1;
     }
     Ok(counts)
 }
@@ -72,10 +75,10 @@ fn borders(counts: &[Vec<usize>], segment_bits: u32) -> Result<Vec<usize>, OutOf
     Ok(borders)
 }
 
-/// Cuts the ordered hashes into a piece for every segment and share; those of a share
+/// Cuts the ordered keys into a piece for every segment and share; those of a share
 /// together.
-fn pieces<'a>(counts: &[Vec<usize>], ordered: &'a mut [u64]) -> Vec<Vec<&'a mut [u64]>> {
-    let mut pieces: Vec<Vec<&mut [u64]>> = counts.iter().map(|_| Vec::new()).collect();
+fn pieces<'a, T>(counts: &[Vec<usize>], ordered: &'a mut [T]) -> Vec<Vec<&'a mut [T]>> {
+    let mut pieces: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::new()).collect();
     let mut rest = ordered;
     for segment in 0..counts.first().map_or(0, Vec::len) {
         for (share, counts) in counts.iter().enumerate() {
@@ -87,12 +90,16 @@ fn pieces<'a>(counts: &[Vec<usize>], ordered: &'a mut [u64]) -> Vec<Vec<&'a mut 
     pieces
 }
 
-/// Writes each hash of a share into its segment's piece.
-fn scatter(share: &[u64], segment_bits: u32, mut pieces: Vec<&mut [u64]>) {
-    for &hash in share {
-        let piece = &mut pieces[segment(hash, segment_bits) as usize];
+/// Writes each key of a share into its segment's piece.
+fn scatter<V: Copy>(
+    share: &[Item<u64, V>],
+    segment_bits: u32,
+    mut pieces: Vec<&mut [Item<u64, V>]>,
+) {
+    for &item in share {
+        let piece = &mut pieces[segment(item.hash, segment_bits) as usize];
         if let Some((place, rest)) = core::mem::take(piece).split_first_mut() {
-            *place = hash;
+            *place = item;
             *piece = rest;
         }
     }

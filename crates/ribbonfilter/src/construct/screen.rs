@@ -1,5 +1,6 @@
 //! Tells from the starts alone how crowded a seed makes a segment.
 
+use super::Item;
 use crate::equation::{Seed, Starts, below_segment, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled;
@@ -32,10 +33,11 @@ impl Screen {
 
     /// The longest queue of a segment's keys under a seed.
     #[inline(always)]
-    pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: Seed) -> u32 {
+    pub(crate) fn longest_queue<V>(&mut self, keys: &[Item<u64, V>], seed: Seed) -> u32 {
         self.counters.fill(0);
-        for &key in keys {
-            let start = self.starts.start(seeded(below_segment(key, self.segment_bits), seed));
+        for key in keys {
+            let below = below_segment(key.hash, self.segment_bits);
+            let start = self.starts.start(seeded(below, seed));
             let count = &mut self.counters[(start >> self.slots_log) as usize];
             *count = count.saturating_add(1);
         }

@@ -1,43 +1,26 @@
 //! What one thread needs to solve one segment after another.
 
-use super::{Ordered, Screen, Shelves};
+use super::{Goal, Item, Ordered, Screen, Shelves};
 use crate::arch::{Instructions, Kernel, Work};
 use crate::back_substitution::Solve;
-use crate::banding::{Banding, Equation, RightSide};
-use crate::equation::{Seed, Seeded};
+use crate::banding::{Banding, Equation};
+use crate::equation::Seed;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::width::Band;
 
-/// The right-hand side that a filter's key has.
-pub(crate) trait Fingerprint: RightSide {
-    fn of(hash: Seeded) -> Self;
-}
-
-impl Fingerprint for () {
-    #[inline(always)]
-    fn of(_: Seeded) {}
-}
-
-impl Fingerprint for u32 {
-    #[inline(always)]
-    fn of(hash: Seeded) -> Self {
-        hash.fingerprint()
-    }
-}
-
 /// The system of one segment and the room around it, used from segment to segment.
-pub(crate) struct Workspace<B, R> {
+pub(crate) struct Workspace<B, R: Goal> {
     shape: Shape,
     kernel: Kernel,
     screen: Screen,
-    ordered: Ordered,
+    ordered: Ordered<R::Value>,
     banding: Banding<B, R>,
-    shelves: Shelves,
+    shelves: Shelves<R::Value>,
 }
 
-impl<B: Band, R: Fingerprint> Workspace<B, R> {
+impl<B: Band, R: Goal> Workspace<B, R> {
     pub(crate) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         Ok(Self {
             shape: *shape,
@@ -50,34 +33,38 @@ impl<B: Band, R: Fingerprint> Workspace<B, R> {
     }
 
     /// The longest queue of a segment's keys under a seed.
-    pub(crate) fn longest_queue(&mut self, keys: &[u64], seed: u8) -> u32 {
+    pub(crate) fn longest_queue(&mut self, keys: &[Item<u64, R::Value>], seed: u8) -> u32 {
         self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed) })
     }
 
     /// Makes the system of a segment's keys under a seed: the number of redundant ones, or
     /// nothing if one is inconsistent.
-    pub(crate) fn band(&mut self, keys: &[u64], seed: u8) -> Result<Option<u64>, OutOfMemory> {
+    pub(crate) fn band(
+        &mut self,
+        keys: &[Item<u64, R::Value>],
+        seed: u8,
+    ) -> Result<Option<u64>, OutOfMemory> {
         self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
     }
 
     /// The system as it is, and shelves, for a variant that orders and inserts keys itself.
-    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Shelves) {
+    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Shelves<R::Value>) {
         (self.kernel, &mut self.banding, &mut self.shelves)
     }
 
     /// Solves the system into a segment's bytes.
-    pub(crate) fn solve(&self, free: impl Fn(u64) -> u32, layout: &Layout, bytes: &mut [u8]) {
+    pub(crate) fn solve(&self, free: impl Fn(u64) -> u64, layout: &Layout, bytes: &mut [u8]) {
         self.kernel.run(Solve { banding: &self.banding, free, layout, bytes });
     }
 }
 
-struct Count<'a> {
+struct Count<'a, V> {
     screen: &'a mut Screen,
-    keys: &'a [u64],
+    keys: &'a [Item<u64, V>],
     seed: Seed,
 }
 
-impl Work for Count<'_> {
+impl<V> Work for Count<'_, V> {
     type Output = u32;
 
     #[inline(always)]
@@ -86,13 +73,13 @@ impl Work for Count<'_> {
     }
 }
 
-struct BandAll<'a, B, R> {
+struct BandAll<'a, B, R: Goal> {
     workspace: &'a mut Workspace<B, R>,
-    keys: &'a [u64],
+    keys: &'a [Item<u64, R::Value>],
     seed: Seed,
 }
 
-impl<B: Band, R: Fingerprint> Work for BandAll<'_, B, R> {
+impl<B: Band, R: Goal> Work for BandAll<'_, B, R> {
     type Output = Result<Option<u64>, OutOfMemory>;
 
     #[inline(always)]
@@ -103,10 +90,10 @@ impl<B: Band, R: Fingerprint> Work for BandAll<'_, B, R> {
         banding.clear();
         let mut redundant = 0;
         for part in ordered.parts() {
-            let equations = part.iter().map(|&hash| Equation {
-                start: starts.start(hash) as usize,
-                coefficients: starts.coefficients(hash),
-                right_side: R::of(hash),
+            let equations = part.iter().map(|&item| Equation {
+                start: starts.start(item.hash) as usize,
+                coefficients: starts.coefficients(item.hash),
+                right_side: R::of(item),
             });
             match banding.insert_all(equations) {
                 Some(more) => redundant += more,

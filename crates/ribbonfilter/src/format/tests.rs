@@ -4,7 +4,7 @@ use super::*;
 use crate::layers::Further;
 use crate::plan::{Settings, Target};
 use crate::testing::Random;
-use crate::{Filter, OwnedBytes};
+use crate::{Filter, Function, OwnedBytes};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -122,7 +122,8 @@ fn headers_are_read_as_they_were_written() {
     let headers = headers();
     assert!(headers.len() > 200);
     for header in headers {
-        let decoded = Header::decode(&directory(&header), &header.encode()).expect("a header");
+        let decoded =
+            Header::decode(&directory(&header), &header.encode(), Kind::Filter).expect("a header");
         assert_eq!(decoded, header);
     }
 }
@@ -145,16 +146,19 @@ fn fields_keep_their_largest_values() {
         keys: MAX_KEYS,
         key_seed: u64::MAX,
         seed: u8::MAX,
-        first_column: 0,
+        content: Content::Filter { first_column: 0 },
         rate: encode_rate(1.0),
     };
-    assert_eq!(Header::decode(&directory(&header), &header.encode()).expect("a header"), header);
+    assert_eq!(
+        Header::decode(&directory(&header), &header.encode(), Kind::Filter).expect("a header"),
+        header
+    );
     let narrow = Header {
         shape: Shape { columns: 1, ..shape },
-        first_column: FINGERPRINT_BITS - 1,
+        content: Content::Filter { first_column: FINGERPRINT_BITS - 1 },
         ..header
     };
-    assert_eq!(Header::decode(&[], &narrow.encode()).expect("a header"), narrow);
+    assert_eq!(Header::decode(&[], &narrow.encode(), Kind::Filter).expect("a header"), narrow);
 }
 
 #[test]
@@ -167,8 +171,8 @@ fn finished_bytes_hold_header_and_seeds() {
         let header = Header::new(&plan, 5, &solved);
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
         finish(&mut bytes, &header, &solved);
-        assert_eq!(Header::read(&bytes).expect("a header"), header);
-        verify(&bytes).expect("unaltered");
+        assert_eq!(Header::read(&bytes, Kind::Filter).expect("a header"), header);
+        verify(&bytes, Kind::Filter).expect("unaltered");
         if header.shape.segment_seeds() {
             let end = bytes.len() - FIXED;
             assert_eq!(bytes[end - seeds.len()..end], seeds);
@@ -209,7 +213,7 @@ fn header_of(filter: &Filter) -> Header {
 }
 
 fn header_of_bytes(bytes: &[u8]) -> Header {
-    Header::read(bytes).expect("a header")
+    Header::read(bytes, Kind::Filter).expect("a header")
 }
 
 #[test]
@@ -220,11 +224,11 @@ fn every_flipped_bit_of_the_fixed_part_is_noticed_on_opening() {
         for bit in (len - FIXED) * 8..len * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let place = bit - (len - FIXED) * 8;
-            assert!(Header::read(&bytes).is_err(), "{filter:?}: bit {place}");
-            assert!(verify(&bytes).is_err(), "{filter:?}: bit {place}");
+            assert!(Header::read(&bytes, Kind::Filter).is_err(), "{filter:?}: bit {place}");
+            assert!(verify(&bytes, Kind::Filter).is_err(), "{filter:?}: bit {place}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        verify(&bytes).expect("unaltered again");
+        verify(&bytes, Kind::Filter).expect("unaltered again");
     }
 }
 
@@ -239,7 +243,7 @@ fn every_changed_field_is_noticed_by_verifying() {
             let fixed = bytes.last_chunk_mut::<FIXED>().expect("a fixed part");
             fixed[bit / 8] ^= 1 << (bit % 8);
             *fixed = sealed(*fixed);
-            assert!(verify(&bytes).is_err(), "{len} bytes: bit {bit}");
+            assert!(verify(&bytes, Kind::Filter).is_err(), "{len} bytes: bit {bit}");
         }
     }
 }
@@ -252,8 +256,8 @@ fn every_flipped_bit_of_the_data_is_noticed_by_verifying() {
         let step = if bytes.len() < 500 { 1 } else { 61 };
         for bit in (0..(bytes.len() - FIXED) * 8).step_by(step) {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            Header::read(&bytes).expect("only the data is altered");
-            assert!(matches!(verify(&bytes), Err(OpenError::DataDamaged)));
+            Header::read(&bytes, Kind::Filter).expect("only the data is altered");
+            assert!(matches!(verify(&bytes, Kind::Filter), Err(OpenError::DataDamaged)));
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
     }
@@ -264,9 +268,9 @@ fn every_other_length_is_refused() {
     for filter in filters() {
         let bytes = filter.as_bytes();
         for len in 0..bytes.len() {
-            assert!(Header::read(&bytes[..len]).is_err(), "the first {len}");
+            assert!(Header::read(&bytes[..len], Kind::Filter).is_err(), "the first {len}");
             let rest = &bytes[bytes.len() - len..];
-            match Header::read(rest) {
+            match Header::read(rest, Kind::Filter) {
                 Err(OpenError::TooShort { .. }) => assert!(len < FIXED),
                 Err(OpenError::WrongLength { len: found, .. }) => assert_eq!(found, len as u64),
                 other => panic!("the last {len}: {other:?}"),
@@ -276,9 +280,12 @@ fn every_other_length_is_refused() {
             for filling in [0, 0xff, b'R'] {
                 let extension = vec![filling; more];
                 let behind = [bytes, &extension].concat();
-                assert!(Header::read(&behind).is_err(), "{more} behind");
+                assert!(Header::read(&behind, Kind::Filter).is_err(), "{more} behind");
                 let before = [&extension, bytes].concat();
-                assert!(matches!(Header::read(&before), Err(OpenError::WrongLength { .. })));
+                assert!(matches!(
+                    Header::read(&before, Kind::Filter),
+                    Err(OpenError::WrongLength { .. })
+                ));
             }
         }
     }
@@ -296,7 +303,7 @@ fn what_is_not_ours_is_refused_by_name() {
         change(&mut fixed);
         let mut bytes = filters[1].as_bytes().to_vec();
         *bytes.last_chunk_mut().expect("a fixed part") = sealed(fixed);
-        Header::read(&bytes).expect_err("an altered header")
+        Header::read(&bytes, Kind::Filter).expect_err("an altered header")
     };
     let error = alter(|fixed| fixed[at::MAGIC.start] = b'r');
     assert!(matches!(error, OpenError::NotAFilter));
@@ -307,7 +314,7 @@ fn what_is_not_ours_is_refused_by_name() {
     for kind in [Kind::Function, Kind::Part, Kind::Container] {
         let mut fixed = original;
         fixed[at::WHAT] |= kind as u8;
-        match Header::decode(&[0; 100], &fixed) {
+        match Header::decode(&[0; 100], &fixed, Kind::Filter) {
             Err(OpenError::WrongKind { expected, found }) => {
                 assert_eq!((expected, found), ("filter", kind.name()));
             }
@@ -323,7 +330,7 @@ fn what_no_builder_writes_is_refused_by_its_field() {
     let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
-        match Header::decode(&[0; 100], &fixed) {
+        match Header::decode(&[0; 100], &fixed, Kind::Filter) {
             Err(OpenError::Inconsistent { field }) => field,
             other => panic!("{other:?}"),
         }
@@ -352,6 +359,85 @@ fn what_no_builder_writes_is_refused_by_its_field() {
     for (fixed, change, field) in changes {
         assert_eq!(refused(fixed, change), field);
     }
+}
+
+#[test]
+fn what_no_function_is_is_refused_by_its_field() {
+    let mut builder = Function::builder().value_bits(7).fingerprint_bits(2);
+    builder.push("ada", 36);
+    let function = builder.finish().expect("a pair");
+    let original: [u8; FIXED] = *function.as_bytes().last_chunk().expect("a fixed part");
+    const fn columns(columns: u64, fingerprint: u64) -> u64 {
+        columns | fingerprint << 7
+    }
+    assert_eq!(get(&original, at::COLUMNS), columns(9, 2));
+    let decoded = |change: Change| {
+        let mut fixed = original;
+        change(&mut fixed);
+        Header::decode(&[0; 100], &fixed, Kind::Function)
+    };
+    let wide = decoded(|fixed| put(fixed, at::COLUMNS, columns(64, 63))).expect("a function");
+    assert_eq!(wide.content, Content::Function { fingerprint_bits: 63 });
+    let narrow = decoded(|fixed| put(fixed, at::COLUMNS, columns(1, 0))).expect("a function");
+    assert_eq!(narrow.content, Content::Function { fingerprint_bits: 0 });
+    let changes: [(Change, &str); 7] = [
+        (|fixed| put(fixed, at::COLUMNS, columns(9, 9)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(9, 63)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(0, 0)), "number of columns"),
+        (|fixed| put(fixed, at::COLUMNS, columns(65, 0)), "number of columns"),
+        (|fixed| fixed[at::WHAT] |= (Variant::Homogeneous as u8) << 2, "variant"),
+        (|fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
+        (|fixed| put(fixed, at::RATE, 1 << 18), "rate"),
+    ];
+    for (change, field) in changes {
+        match decoded(change) {
+            Err(OpenError::Inconsistent { field: found }) => assert_eq!(found, field),
+            other => panic!("{other:?}"),
+        }
+    }
+    let found = Header::read(function.as_bytes(), Kind::Filter).expect_err("no filter");
+    assert!(matches!(found, OpenError::WrongKind { expected: "filter", found: "function" }));
+}
+
+/// No panic while reading; and where a header is accepted, none while asking a function
+/// whose every byte is hostile.
+#[test]
+fn hostile_functions_never_panic() {
+    const LARGEST: u64 = 1 << 20;
+    let mut random = Random(8);
+    let noise = random.bytes(LARGEST as usize);
+    let (mut accepted, mut wide) = (0, 0);
+    for _ in 0..60_000 {
+        let mut fixed = hostile(&mut random);
+        let number = random.below(64) & random.below(64);
+        let features = get(&fixed, at::COLUMNS) >> 13 << 13;
+        put(&mut fixed, at::COLUMNS, random.below(66) | number << 7 | features);
+        put(&mut fixed, at::BOUNDARY, random.below(16) / 15);
+        fixed[at::WHAT] = fixed[at::WHAT] & !3 | Kind::Function as u8;
+        if fixed[at::WHAT] >> 2 & 3 != Variant::Balanced as u8 {
+            put(&mut fixed, at::RATE, random.below(16) / 15);
+        }
+        let fixed = sealed(fixed);
+        let expected = match Header::read(&fixed, Kind::Function) {
+            Ok(_) => FIXED as u64,
+            Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
+            Err(_) => continue,
+        };
+        let data = &noise[..expected as usize - FIXED];
+        let function = Function::open([data, &fixed].concat()).expect("the announced length");
+        accepted += 1;
+        wide += u32::from(function.value_bits() > 32);
+        let hashes: Vec<u64> = (0..20).map(|_| random.next()).chain([0, u64::MAX]).collect();
+        let values = function.get_hash_batch(&hashes);
+        for (&hash, &value) in hashes.iter().zip(&values) {
+            assert_eq!(function.get_hash(hash), value);
+            assert!(function.value_bits() == 64 || value >> function.value_bits() == 0);
+            function.lookup_hash(hash);
+        }
+        assert!(function.verify().is_err());
+    }
+    assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
+    assert!(wide > 100, "{wide} with many bits: the test shows too little");
 }
 
 /// A fixed part of ours with hostile contents: now and then any bits, mostly bits that
@@ -389,7 +475,7 @@ fn hostile_headers_never_panic() {
     let (mut accepted, mut balanced) = (0, 0);
     for _ in 0..40_000 {
         let fixed = hostile(&mut random);
-        let expected = match Header::read(&fixed) {
+        let expected = match Header::read(&fixed, Kind::Filter) {
             Ok(_) => FIXED as u64,
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
             Err(_) => continue,
@@ -449,7 +535,7 @@ fn hostile_layers_never_panic() {
         };
         directory.extend_from_slice(&exceptions.to_le_bytes());
         let end = [&directory[..], &fixed].concat();
-        let expected = match Header::read(&end) {
+        let expected = match Header::read(&end, Kind::Filter) {
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
             _ => continue,
         };
@@ -478,7 +564,7 @@ fn layers_that_cannot_be_are_refused() {
     let with = |at: usize, value: u8| {
         let mut bytes = filter.as_bytes().to_vec();
         bytes[directory + at] = value;
-        match Header::read(&bytes) {
+        match Header::read(&bytes, Kind::Filter) {
             Err(OpenError::Inconsistent { field }) => field,
             Err(OpenError::WrongLength { .. }) => "length",
             other => panic!("{other:?}"),
@@ -495,13 +581,16 @@ fn layers_that_cannot_be_are_refused() {
     let mut bytes = filter.as_bytes().to_vec();
     let end = directory + last;
     bytes[end..end + 4].fill(0);
-    assert!(matches!(Header::read(&bytes), Err(OpenError::Inconsistent { field: "last layer" })));
+    assert!(matches!(
+        Header::read(&bytes, Kind::Filter),
+        Err(OpenError::Inconsistent { field: "last layer" })
+    ));
     // Any bit of codes, exceptions and directory is noticed at the latest by verifying.
     let begin = shape.layout().size_in_bytes() as usize;
     for bit in begin * 8..(filter.as_bytes().len() - FIXED) * 8 {
         let mut bytes = filter.as_bytes().to_vec();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        assert!(verify(&bytes).is_err(), "bit {bit}");
+        assert!(verify(&bytes, Kind::Filter).is_err(), "bit {bit}");
         if bit / 8 < directory {
             let view = Filter::open(&bytes[..]).expect("only the data is altered");
             (0..50).for_each(|key| {
@@ -515,6 +604,6 @@ fn layers_that_cannot_be_are_refused() {
 fn noise_is_refused() {
     let mut random = Random(5);
     for len in 0..2000 {
-        assert!(Header::read(&random.bytes(len)).is_err());
+        assert!(Header::read(&random.bytes(len), Kind::Filter).is_err());
     }
 }

@@ -6,21 +6,22 @@
 //! triangular square.
 
 use super::{PANEL, Panels};
+use crate::banding::RightSide;
 use crate::layout::{Layout, MAX_COLUMNS};
 use crate::square::{ABOVE, solved_upwards, transposed};
 use crate::width::Band;
 
 /// The widest ribbon's bytes of coefficients.
 const MOST_BYTES: usize = 16;
-/// Bytes of a right-hand side.
-const GROUPS: usize = 4;
+/// The most bytes of a right-hand side.
+const GROUPS: usize = 8;
 /// The most panels of a block.
 const BLOCK_PANELS: usize = 64 / PANEL;
 
 /// For any rows of a panel, eight columns of their sum.
 type Table = [u8; 1 << PANEL];
 
-impl<B: Band> Panels<B> {
+impl<B: Band, R: RightSide> Panels<B, R> {
     /// Solves the system into the blocks of a layout; free variables are zero.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         let layout = layout.of_width(B::WIDTH);
@@ -61,7 +62,7 @@ impl<B: Band> Panels<B> {
             square |= u64::from(columns) << (8 * row);
             // In its own byte only the bits before the row's own are for the panel `w` rows
             // behind; what the others name there is taken back beforehand.
-            let mut sum = (right_side >> column) as u8;
+            let mut sum = (right_side.bits() >> column) as u8;
             sum ^= tables[own][usize::from(columns & u8::MAX << row)];
             for (byte, table) in tables[..Self::BYTES].iter().enumerate() {
                 sum ^= table[usize::from(coefficients.byte(byte))];

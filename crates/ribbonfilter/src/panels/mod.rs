@@ -29,6 +29,7 @@ mod back_substitution;
 mod sums;
 
 use self::sums::Sums;
+use crate::banding::RightSide;
 use crate::error::OutOfMemory;
 use crate::memory::{try_filled, try_filled_huge, try_reserve};
 use crate::width::Band;
@@ -38,35 +39,35 @@ use alloc::vec::Vec;
 const PANEL: usize = 8;
 
 /// A system in panels, and the lanes that are to go in.
-pub(crate) struct Panels<B> {
+pub(crate) struct Panels<B, R> {
     /// Cyclic, and zero where the row is empty.
     coefficients: Vec<B>,
-    right_sides: Vec<u32>,
+    right_sides: Vec<R>,
     /// For each panel the rows that are filled.
     filled: Vec<u8>,
-    lanes: Vec<Row<B>>,
+    lanes: Vec<Row<B, R>>,
     starts: Vec<u32>,
     /// Rows that lanes have filled.
     latest: Vec<u32>,
-    sums: Sums<B>,
+    sums: Sums<B, R>,
 }
 
 /// An equation: cyclic coefficients and right-hand side.
 #[derive(Clone, Copy)]
-struct Row<B> {
+struct Row<B, R> {
     coefficients: B,
-    right_side: u32,
+    right_side: R,
 }
 
-impl<B: Band> Row<B> {
-    const ZERO: Self = Self { coefficients: B::ZERO, right_side: 0 };
+impl<B: Band, R: RightSide> Row<B, R> {
+    const ZERO: Self = Self { coefficients: B::ZERO, right_side: R::ZERO };
 
     /// The sum of two equations.
     #[inline(always)]
     fn plus(self, other: &Self) -> Self {
         Self {
             coefficients: self.coefficients ^ other.coefficients,
-            right_side: self.right_side ^ other.right_side,
+            right_side: self.right_side.xor(other.right_side),
         }
     }
 }
@@ -87,7 +88,7 @@ impl UnderWay {
     }
 }
 
-impl<B: Band> Panels<B> {
+impl<B: Band, R: RightSide> Panels<B, R> {
     /// Bytes of coefficients, and panels that they can tell apart.
     const BYTES: usize = B::WIDTH.bits() as usize / 8;
 
@@ -95,7 +96,7 @@ impl<B: Band> Panels<B> {
     pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         Ok(Self {
             coefficients: try_filled_huge(B::ZERO, slots)?,
-            right_sides: try_filled_huge(0, slots)?,
+            right_sides: try_filled_huge(R::ZERO, slots)?,
             filled: try_filled(0, slots / PANEL)?,
             lanes: Vec::new(),
             starts: Vec::new(),
@@ -107,7 +108,7 @@ impl<B: Band> Panels<B> {
     /// Empties every row.
     pub(crate) fn clear(&mut self) {
         self.coefficients.fill(B::ZERO);
-        self.right_sides.fill(0);
+        self.right_sides.fill(R::ZERO);
         self.filled.fill(0);
     }
 
@@ -117,7 +118,7 @@ impl<B: Band> Panels<B> {
     pub(crate) fn fill(
         &mut self,
         lanes: usize,
-        equations: impl Iterator<Item = (u32, B, u32)>,
+        equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<(), OutOfMemory> {
         let Self { lanes: rows, starts, latest, .. } = self;
         rows.clear();
@@ -239,7 +240,7 @@ impl<B: Band> Panels<B> {
     }
 
     #[inline(always)]
-    fn row(&self, row: usize) -> Row<B> {
+    fn row(&self, row: usize) -> Row<B, R> {
         Row { coefficients: self.coefficients[row], right_side: self.right_sides[row] }
     }
 
@@ -250,7 +251,7 @@ impl<B: Band> Panels<B> {
         for &row in &self.latest {
             let row = row as usize;
             self.coefficients[row] = B::ZERO;
-            self.right_sides[row] = 0;
+            self.right_sides[row] = R::ZERO;
             self.filled[row / PANEL] &= !(1 << (row % PANEL));
         }
     }

@@ -5,25 +5,26 @@
 //! four rows, another those of the others.
 
 use super::{PANEL, Row};
+use crate::banding::RightSide;
 use crate::width::Band;
 
 /// Rows of a table, and the columns that ask it.
 const HALF: usize = PANEL / 2;
 /// A sum for any bits of as many columns.
-type Table<B> = [Row<B>; 1 << HALF];
+type Table<B, R> = [Row<B, R>; 1 << HALF];
 
 /// The tables of a panel.
-pub(super) struct Sums<B> {
-    halves: [Table<B>; 2],
+pub(super) struct Sums<B, R> {
+    halves: [Table<B, R>; 2],
 }
 
-impl<B: Band> Sums<B> {
+impl<B: Band, R: RightSide> Sums<B, R> {
     pub(super) const NONE: Self = Self { halves: [[Row::ZERO; 1 << HALF]; 2] };
 
     /// Makes the tables for the rows of a full panel, whose columns are a byte of the
     /// coefficients.
     #[inline(always)]
-    pub(super) fn make(&mut self, coefficients: &[B], right_sides: &[u32], byte: usize) {
+    pub(super) fn make(&mut self, coefficients: &[B], right_sides: &[R], byte: usize) {
         let rows = coefficients.chunks_exact(HALF).zip(right_sides.chunks_exact(HALF));
         for (half, (table, (coefficients, right_sides))) in
             self.halves.iter_mut().zip(rows).enumerate()
@@ -42,7 +43,7 @@ impl<B: Band> Sums<B> {
 
     /// A lane without the given columns of the panel.
     #[inline(always)]
-    pub(super) fn eliminated(&self, lane: Row<B>, byte: usize, columns: u8) -> Row<B> {
+    pub(super) fn eliminated(&self, lane: Row<B, R>, byte: usize, columns: u8) -> Row<B, R> {
         let mut lane = lane;
         for (half, table) in self.halves.iter().enumerate() {
             lane = lane.plus(&table[half_of(lane.coefficients.byte(byte) & columns, half)]);
@@ -64,7 +65,7 @@ mod tests {
 
     fn check<B: Band>() {
         let mut random = Random(5);
-        let mut sums = Sums::<B>::NONE;
+        let mut sums = Sums::<B, u32>::NONE;
         for byte in 0..B::WIDTH.bits() as usize / 8 {
             let bit = |at: usize| B::first_bits(at as u64 + 1) ^ B::first_bits(at as u64);
             let rows: [B; PANEL] = core::array::from_fn(|row| {

@@ -23,8 +23,9 @@ use columns::partition_point;
 
 use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::BuildError;
-use crate::format::{FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
+use crate::format::{Content, FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::layers::Further;
+use crate::layout::MAX_COLUMNS;
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -38,6 +39,11 @@ pub(crate) enum Target {
     Columns(f64),
     BitsPerKey(f64),
     TotalBytes(u64),
+    /// The bits of a function's values and fingerprints.
+    Bits {
+        value: u32,
+        fingerprint: u32,
+    },
 }
 
 /// What the user has said; the rest is the planner's.
@@ -73,6 +79,7 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     pub(crate) shape: Shape,
+    pub(crate) content: Content,
     pub(crate) expected_rate: f64,
     /// Seeds whose longest queue of starts exceeds this are not solved.
     pub(crate) queue_limit: Option<u32>,
@@ -198,32 +205,48 @@ impl Plan {
     /// ```
     pub fn peak_memory(&self) -> u64 {
         let shape = &self.shape;
-        let hashes = 8 * self.keys;
-        let ordered = if shape.segment_bits > 0 { hashes } else { 0 };
+        let pushed = self.item_bytes() * self.keys;
+        let ordered = if shape.segment_bits > 0 { pushed } else { 0 };
         let threads = self.threads.min(shape.segments());
-        // The copy is there with the pushed hashes first, then with the systems.
-        let outside = self.bumped() + self.size_in_bytes();
-        hashes + ordered.max(threads * self.workspace() + outside)
+        let solving = threads * self.workspace() + self.bumped() + self.size_in_bytes();
+        match self.content {
+            // The copy is there with the pushed hashes first, then with the systems.
+            Content::Filter { .. } => pushed + ordered.max(solving),
+            // What was pushed stays, to tell which values contradict each other.
+            Content::Function { .. } => pushed + ordered + solving,
+        }
+    }
+
+    /// The bytes of a key on its way: a hash and, for a function, a value.
+    fn item_bytes(&self) -> u64 {
+        match self.content {
+            Content::Filter { .. } => 8,
+            Content::Function { .. } => 16,
+        }
     }
 
     /// The bytes of bumped keys, which leave their segment and are brought into the order of
     /// the next layer or level; of a Balanced filter three copies at a time.
     fn bumped(&self) -> u64 {
         let balanced = (self.keys / 512) * u64::from(self.shape.balance.overload);
-        8 * (3 * balanced + 2 * self.shape.further.slots())
+        self.item_bytes() * (3 * balanced + 2 * self.shape.further.slots())
     }
 
     /// The bytes that one thread needs for one segment.
     fn workspace(&self) -> u64 {
         let shape = &self.shape;
         let coefficients = u64::from(shape.width.bits() / 8);
-        let fingerprint = if shape.variant == Variant::Homogeneous { 0 } else { 4 };
+        let right_side = match self.content {
+            Content::Function { .. } => 8,
+            Content::Filter { .. } if shape.variant == Variant::Homogeneous => 0,
+            Content::Filter { .. } => 4,
+        };
         let mean = self.keys as f64 / shape.segments() as f64;
         let overload = mean / 256.0 * f64::from(shape.balance.overload);
         let fullest = mean + overload + 6.0 * libm::sqrt(mean);
         // The segment's hashes in parts, each with room to spare.
-        let ordered = 8 * (fullest + fullest / 8.0) as u64;
-        shape.segment_slots * (coefficients + fingerprint) + ordered
+        let ordered = self.item_bytes() * (fullest + fullest / 8.0) as u64;
+        shape.segment_slots * (coefficients + right_side) + ordered
     }
 
     /// The same plan for another number of threads.
@@ -282,6 +305,7 @@ impl Settings {
             Target::BitsPerKey(bits_per_key) if !(bits_per_key > 0.0 && bits_per_key < 1e6) => {
                 return Err(BuildError::InvalidBitsPerKey { bits_per_key });
             }
+            Target::Bits { value, fingerprint } => check_bits(value, fingerprint, self.variant)?,
             _ => {}
         }
         if !(0.0..=100.0).contains(&self.overhead) {
@@ -318,16 +342,27 @@ impl Settings {
                     segment_bits: 0,
                     segment_slots: 0,
                     further: Further::default(),
-                    columns: 0,
+                    columns: match self.target {
+                        Target::Bits { value, fingerprint } => value + fingerprint,
+                        _ => 0,
+                    },
                     boundary: 0,
                     balance: Balance::default(),
                 },
+                content: self.content(),
                 expected_rate: 0.0,
                 queue_limit: None,
                 expected_redundant: 0,
                 keys: 0,
                 threads: 1,
             }),
+        }
+    }
+
+    fn content(&self) -> Content {
+        match self.target {
+            Target::Bits { fingerprint, .. } => Content::Function { fingerprint_bits: fingerprint },
+            _ => Content::Filter { first_column: 0 },
         }
     }
 
@@ -338,6 +373,7 @@ impl Settings {
             Target::Columns(columns) => frame.for_columns(columns),
             Target::BitsPerKey(bits) => frame.for_bytes((frame.keys as f64 * bits / 8.0) as u64),
             Target::TotalBytes(bytes) => frame.for_bytes(bytes),
+            Target::Bits { value, fingerprint } => Ok(frame.for_bits(value, fingerprint)),
         }
     }
 }
@@ -423,6 +459,16 @@ impl Frame {
         }
     }
 
+    /// A function of so many bits. Of the keys that are not in it as many are found as have
+    /// the fingerprint by chance.
+    fn for_bits(&self, value: u32, fingerprint: u32) -> Plan {
+        Plan {
+            content: Content::Function { fingerprint_bits: fingerprint },
+            expected_rate: libm::exp2(-f64::from(fingerprint)),
+            ..self.with(Columns::whole(value + fingerprint))
+        }
+    }
+
     fn sketch(&self, columns: Columns) -> Sketch {
         let Plan { shape, expected_rate, .. } = self.with(columns);
         Sketch { shape, rate: expected_rate }
@@ -453,6 +499,7 @@ impl Frame {
         };
         Plan {
             shape,
+            content: Content::Filter { first_column: 0 },
             expected_rate: promised_rate(&shape, system.allowance),
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
@@ -474,6 +521,22 @@ impl Frame {
         }
         // Segments share no block.
         if system.segment_bits > 0 { slots.next_multiple_of(64) } else { slots }
+    }
+}
+
+/// Refuses what no function can be.
+fn check_bits(
+    value_bits: u32,
+    fingerprint_bits: u32,
+    variant: Option<Variant>,
+) -> Result<(), BuildError> {
+    let most = MAX_COLUMNS as u32;
+    if value_bits == 0 || value_bits > most || fingerprint_bits > most - value_bits {
+        return Err(BuildError::InvalidBits { value_bits, fingerprint_bits, most });
+    }
+    match variant {
+        Some(variant @ Variant::Homogeneous) => Err(BuildError::NotForFunctions { variant }),
+        _ => Ok(()),
     }
 }
 

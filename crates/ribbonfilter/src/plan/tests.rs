@@ -95,6 +95,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
         }
         Target::BitsPerKey(bits) => assert!(plan.bits_per_key() <= bits, "{plan:?}"),
         Target::TotalBytes(bytes) => assert!(plan.size_in_bytes() <= bytes, "{plan:?}"),
+        Target::Bits { value, fingerprint } => assert_eq!(shape.columns, value + fingerprint),
     }
 }
 

@@ -96,7 +96,7 @@ impl Layers {
             codes,
             exceptions: codes + shape.buckets().div_ceil(4) as usize,
             exception_count,
-            first_column: header.first_column,
+            first_column: header.first_column(),
         }
     }
 

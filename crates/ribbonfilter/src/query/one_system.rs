@@ -31,7 +31,7 @@ impl OneSystem {
             segment_bits: shape.segment_bits,
             segment_slots: shape.segment_slots,
             starts: shape.starts(),
-            first_column: header.first_column,
+            first_column: header.first_column(),
             seed: Seed::new(header.seed),
             seeds: shape.segment_seeds().then_some(metadata),
             shards: shape.shards().map(|shards| (shards, metadata)),

@@ -23,11 +23,11 @@ const MAX_SOLUTIONS: u32 = 16;
 /// Seeds that are screened for one solution; after so many the next is taken as it is.
 const MAX_SCREENED: u8 = 64;
 
-pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
     with_band!(task.plan.shape.width, B => choose_seed::<B>(task))
 }
 
-fn choose_seed<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
     let mut crew = task.crew::<B, ()>()?;
     let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
@@ -60,7 +60,7 @@ struct Candidate {
 
 /// The first seed from `from` on whose queues are short enough.
 fn promising_seed<B: Band>(
-    task: &mut Task<'_, '_>,
+    task: &mut Task<'_, '_, ()>,
     crew: &mut Crew<B, ()>,
     from: u8,
 ) -> Result<u8, Failure> {
@@ -70,7 +70,7 @@ fn promising_seed<B: Band>(
     // Of the first seed every segment is looked at, whoever fails first: the seed that is
     // taken must not depend on threads.
     let (segments, progress) = task.segments_and_progress();
-    let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_>| {
+    let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from))
     };
     let longest = crew.each(segments, progress, queue_of)?.into_iter().max().unwrap_or(0);
@@ -97,7 +97,7 @@ fn promising_seed<B: Band>(
 
 /// Solves every segment under one seed and computes the exact rate.
 fn solve_all<B: Band>(
-    task: &mut Task<'_, '_>,
+    task: &mut Task<'_, '_, ()>,
     crew: &mut Crew<B, ()>,
     seed: u8,
 ) -> Result<Candidate, Failure> {
@@ -105,7 +105,7 @@ fn solve_all<B: Band>(
     let (segments, progress) = task.segments_and_progress();
     let solved = crew.each(segments, progress, |workspace, segment| {
         let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
-        let free = |slot| free_row(segment.first_slot + slot);
+        let free = |slot| free_row(segment.first_slot + slot).into();
         workspace.solve(free, &segment.layout, segment.bytes);
         Ok((segment_rate(&shape, &segment.layout, segment.bytes), redundant))
     })?;

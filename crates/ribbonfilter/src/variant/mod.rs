@@ -12,7 +12,7 @@ pub(crate) use balanced::fits as balanced_fits;
 pub(crate) use bumped::empty_slots as bumped_empty_slots;
 pub(crate) use homogeneous::{exact_rate, segment_rate as homogeneous_rate};
 
-use crate::construct::Task;
+use crate::construct::{Goal, Task};
 use crate::error::BuildError;
 use crate::layers::Codes;
 use alloc::vec::Vec;
@@ -103,12 +103,27 @@ impl<E: Into<BuildError>> From<E> for Failure {
     }
 }
 
-/// Solves the task, writing the solution to its bytes.
-pub(crate) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+/// Solves the task of a filter, writing the solution to its bytes.
+pub(crate) fn solve_filter(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
     match task.plan.shape.variant {
-        Variant::Standard => standard::solve(task),
         Variant::Homogeneous => homogeneous::solve(task),
-        Variant::Balanced => balanced::solve(task),
-        Variant::Bumped => bumped::solve(task),
+        _ => solve::<u32>(task),
+    }
+}
+
+/// The same for a function.
+pub(crate) fn solve_function(task: &mut Task<'_, '_, u64>) -> Result<Solved, Failure> {
+    solve::<u64>(task)
+}
+
+/// Solves a system in which the slots of each key sum to something.
+fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+    match task.plan.shape.variant {
+        Variant::Standard => standard::solve::<R>(task),
+        Variant::Balanced => balanced::solve::<R>(task),
+        Variant::Bumped => bumped::solve::<R>(task),
+        Variant::Homogeneous => {
+            Err(BuildError::NotForFunctions { variant: Variant::Homogeneous }.into())
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::{Failure, Solved};
 use crate::Width;
-use crate::construct::{Task, Workspace};
+use crate::construct::{Goal, Item, Task, Workspace, contradiction_among};
 use crate::error::OutOfMemory;
 use crate::width::{Band, with_band};
 
@@ -20,13 +20,13 @@ pub(super) fn is_hopeless(queue: u32, width: Width) -> bool {
     queue >= 4 * width.bits()
 }
 
-pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
-    with_band!(task.plan.shape.width, B => solve_segments::<B>(task))
+pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+    with_band!(task.plan.shape.width, B => solve_segments::<B, R>(task))
 }
 
-fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+fn solve_segments<B: Band, R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     let plan = task.plan;
-    let mut crew = task.crew::<B, u32>()?;
+    let mut crew = task.crew::<B, R>()?;
     let (segments, progress) = task.segments_and_progress();
     let found = crew.each(segments, progress, |workspace, segment| {
         let found =
@@ -44,12 +44,12 @@ fn solve_segments<B: Band>(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
 
 /// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
 /// system in the workspace.
-pub(super) fn first_seed<B: Band>(
+pub(super) fn first_seed<B: Band, R: Goal>(
     queue_limit: Option<u32>,
-    workspace: &mut Workspace<B, u32>,
-    keys: &[u64],
+    workspace: &mut Workspace<B, R>,
+    keys: &[Item<u64, R::Value>],
 ) -> Result<Option<(u8, u64)>, OutOfMemory> {
-    let mut hopeless = 0;
+    let (mut hopeless, mut compared) = (0, false);
     for seed in 0..=u8::MAX {
         if let Some(limit) = queue_limit {
             let queue = workspace.longest_queue(keys, seed);
@@ -63,6 +63,10 @@ pub(super) fn first_seed<B: Band>(
         }
         if let Some(redundant) = workspace.band(keys, seed)? {
             return Ok(Some((seed, redundant)));
+        }
+        // No other seed helps against two values for one key.
+        if !core::mem::replace(&mut compared, true) && contradiction_among(keys)? {
+            return Ok(None);
         }
     }
     Ok(None)

@@ -587,11 +587,14 @@ pub(super) fn solve(_: Token, planes: &Planes, layout: &Layout, bytes: &mut [u8]
     unsafe {
         match (planes.coefficient_planes, planes.all_planes - planes.coefficient_planes) {
             (4, 1) => substitute::<4, 1>(planes, layout, bytes),
-            (4, _) => substitute::<4, 4>(planes, layout, bytes),
+            (4, 2..=4) => substitute::<4, 4>(planes, layout, bytes),
+            (4, _) => substitute::<4, 8>(planes, layout, bytes),
             (8, 1) => substitute::<8, 1>(planes, layout, bytes),
-            (8, _) => substitute::<8, 4>(planes, layout, bytes),
+            (8, 2..=4) => substitute::<8, 4>(planes, layout, bytes),
+            (8, _) => substitute::<8, 8>(planes, layout, bytes),
             (_, 1) => substitute::<16, 1>(planes, layout, bytes),
-            (_, _) => substitute::<16, 4>(planes, layout, bytes),
+            (_, 2..=4) => substitute::<16, 4>(planes, layout, bytes),
+            (_, _) => substitute::<16, 8>(planes, layout, bytes),
         }
     }
 }
@@ -607,7 +610,7 @@ fn substitute<const COEFFICIENTS: usize, const BYTES: usize>(
     bytes: &mut [u8],
 ) {
     let count = planes.all_planes;
-    let fingerprints = count - COEFFICIENTS;
+    let right_sides = count - COEFFICIENTS;
     let block_slots = layout.first_slot_of(1) as usize;
     let mut tables = [[[0; 32]; COEFFICIENTS]; BYTES];
     // The rows of a block, a byte each.
@@ -624,7 +627,7 @@ fn substitute<const COEFFICIENTS: usize, const BYTES: usize>(
                 *sum = _mm256_xor_si256(*sum, _mm256_shuffle_epi8(load(&tables[plane]), asked));
             }
         }
-        for byte in 0..fingerprints.min(BYTES) {
+        for byte in 0..right_sides.min(BYTES) {
             let demanded = words[COEFFICIENTS + byte] ^ folded(sums[byte]);
             // What is left is among the panel's own rows.
             let rows = folded(_mm256_shuffle_epi8(Table::both(demanded), halves(inverse)));

@@ -12,7 +12,7 @@
 //!   plane 0    [byte]  [byte]  [byte]                  word 0    8 bytes, one a row
 //!   plane 1    [byte]  [byte]  [byte]   ^=  word 1  *  word 1    8 bytes, one a row
 //!   ...                                                ...
-//!   fingerprints, 1 to 4 planes                        1 to 4 words
+//!   right-hand sides, 1 to 8 planes                    1 to 8 words
 //! ```
 //!
 //! Eliminating a panel's rows from the pool is one linear map a plane: a byte `m` says which
@@ -45,8 +45,6 @@ pub(crate) const MOST_LANES: usize = 64 * 10 - 8;
 /// Bytes of a plane: the most vectors may be read from the last lane on. An odd number of
 /// cache lines, so that planes do not compete for the same places of the cache.
 const STRIDE: usize = 21 * 64;
-/// Planes of fingerprints that are made of 32 bits, whether they are needed or not.
-const FINGERPRINT_PLANES: usize = 4;
 /// Full panels whose tables are kept.
 const CACHED: usize = 128;
 
@@ -72,7 +70,7 @@ pub(crate) struct Planes {
 
 /// The equations that are to go in together, in the order of their starts.
 struct Pool {
-    /// The lanes as they were given: cyclic coefficients and fingerprint, word by word.
+    /// The lanes as they were given: cyclic coefficients and right-hand side, word by word.
     rows: Vec<u64>,
     starts: Vec<u32>,
     /// For each lane the bits of its first panel that are not before its start.
@@ -87,10 +85,12 @@ struct Pool {
 }
 
 impl Planes {
-    /// A system of so many empty rows, a multiple of 64.
+    /// A system of so many empty rows, a multiple of 64. Of right-hand sides of some bytes,
+    /// 4 or 8, so many columns are wanted.
     pub(crate) fn new(
         eliminator: Eliminator,
         width: Width,
+        right_side: usize,
         slots: u64,
         columns: usize,
     ) -> Result<Self, OutOfMemory> {
@@ -103,7 +103,8 @@ impl Planes {
             all_planes,
             words: try_filled(0, panels * all_planes)?,
             filled: try_filled(0, panels)?,
-            pool: Pool::new(coefficient_planes)?,
+            // All planes of the right-hand sides are made, whether they are needed or not.
+            pool: Pool::new(coefficient_planes + right_side)?,
             tables: try_filled([0; 32], CACHED * (all_planes + 1))?,
             cached: try_filled(u32::MAX, CACHED)?,
         })
@@ -117,12 +118,12 @@ impl Planes {
     }
 
     /// Puts so many equations into the pool, at most [`MOST_LANES`], in the order of their
-    /// starts: start, cyclic coefficients and fingerprint of each.
+    /// starts: start, cyclic coefficients and right-hand side of each.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
         lanes: usize,
-        equations: impl Iterator<Item = (u32, [u64; 2], u32)>,
+        equations: impl Iterator<Item = (u32, [u64; 2], u64)>,
     ) {
         let Pool { rows, starts, first_bits, .. } = &mut self.pool;
         starts.clear();
@@ -130,17 +131,21 @@ impl Planes {
         let (near, rest) = rows.split_at_mut(STRIDE);
         let (far, last) = rest.split_at_mut(rest.len().min(STRIDE));
         let places = starts.iter_mut().zip(first_bits).zip(near);
-        for (lane, (place, (start, cyclic, fingerprint))) in places.zip(equations).enumerate() {
+        for (lane, (place, (start, cyclic, right_side))) in places.zip(equations).enumerate() {
             let ((place, first_bits), near) = place;
             *place = start;
             *first_bits = 0xff << (start % 8);
-            let fingerprint = u64::from(fingerprint);
             match self.coefficient_planes {
-                4 => *near = cyclic[0] | fingerprint << 32,
-                8 => (*near, far[lane]) = (cyclic[0], fingerprint),
+                4 => {
+                    *near = cyclic[0] | right_side << 32;
+                    if let Some(far) = far.get_mut(lane) {
+                        *far = right_side >> 32;
+                    }
+                }
+                8 => (*near, far[lane]) = (cyclic[0], right_side),
                 _ => {
                     (*near, far[lane]) = (cyclic[0], cyclic[1]);
-                    last[lane] = fingerprint;
+                    last[lane] = right_side;
                 }
             }
         }
@@ -180,8 +185,8 @@ impl Planes {
 }
 
 impl Pool {
-    fn new(coefficient_planes: usize) -> Result<Self, OutOfMemory> {
-        let words = (coefficient_planes + FINGERPRINT_PLANES).div_ceil(8);
+    fn new(planes: usize) -> Result<Self, OutOfMemory> {
+        let words = planes.div_ceil(8);
         Ok(Self {
             rows: try_filled(0, words * STRIDE)?,
             starts: Vec::with_capacity(MOST_LANES),

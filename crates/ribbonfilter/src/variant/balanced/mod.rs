@@ -24,9 +24,9 @@
 mod segment;
 
 use super::{Failure, Solved, standard};
-use crate::construct::{Crew, Partitioned, Task};
+use crate::construct::{Crew, Goal, Item, Partitioned, Task, Value, contradiction_among};
 use crate::equation::{Seed, Shards};
-use crate::error::BuildError;
+use crate::error::{BuildError, OutOfMemory};
 use crate::memory::try_reserve;
 use crate::progress::Reporter;
 use crate::width::{Band, with_band};
@@ -40,21 +40,26 @@ const MAX_SEEDS: u8 = 16;
 /// tells of duplicates or of skewed hashes, which no seed can mend.
 const CROWDED: (u64, u64) = (5, 4);
 
-pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.shards() {
-        Some(shards) => with_band!(task.plan.shape.width, B => first_seed::<B>(task, shards)),
-        None => standard::solve(task),
+        Some(shards) => with_band!(task.plan.shape.width, B => first_seed::<B, R>(task, shards)),
+        None => standard::solve::<R>(task),
     }
 }
 
 /// Solves the system under the lowest seed that works.
-fn first_seed<B: Band>(task: &mut Task<'_, '_>, shards: Shards) -> Result<Solved, Failure> {
+fn first_seed<B: Band, R: Goal>(
+    task: &mut Task<'_, '_, R::Value>,
+    shards: Shards,
+) -> Result<Solved, Failure> {
     if is_crowded(task) {
         return Err(Failure::NoSeed);
     }
-    let mut crew = task.crew::<B, u32>()?;
+    let mut crew = task.crew::<B, R>()?;
     for seed in 0..MAX_SEEDS {
         match solve_levels(task, &mut crew, shards, seed) {
+            // No other seed helps against two values for one key.
+            Err(Failure::NoSeed) if seed == 0 && contradicts(task)? => break,
             Err(Failure::NoSeed) => {}
             done => return done,
         }
@@ -62,8 +67,18 @@ fn first_seed<B: Band>(task: &mut Task<'_, '_>, shards: Shards) -> Result<Solved
     Err(Failure::NoSeed)
 }
 
+/// Whether two items of one key contradict each other; they are in one segment.
+fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, OutOfMemory> {
+    for number in 0..task.plan.shape.segments() {
+        if contradiction_among(task.keys.segment(number))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether some segment has far more keys than the others.
-fn is_crowded(task: &Task<'_, '_>) -> bool {
+fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> bool {
     let segments = task.plan.shape.segments();
     let share = task.plan.keys() / segments;
     let most = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
@@ -71,8 +86,8 @@ fn is_crowded(task: &Task<'_, '_>) -> bool {
 }
 
 /// Whether the plan's slots suffice under one seed, for simulations.
-pub(crate) fn fits(task: &mut Task<'_, '_>, seed: u8) -> bool {
-    fn run<B: Band>(task: &mut Task<'_, '_>, seed: u8) -> Result<Solved, Failure> {
+pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
+    fn run<B: Band>(task: &mut Task<'_, '_, ()>, seed: u8) -> Result<Solved, Failure> {
         let shards = task.plan.shape.shards().expect("more than one shard");
         solve_levels(task, &mut task.crew::<B, u32>()?, shards, seed)
     }
@@ -80,9 +95,9 @@ pub(crate) fn fits(task: &mut Task<'_, '_>, seed: u8) -> bool {
 }
 
 /// Solves the system under one seed, level by level.
-fn solve_levels<B: Band>(
-    task: &mut Task<'_, '_>,
-    crew: &mut Crew<B, u32>,
+fn solve_levels<B: Band, R: Goal>(
+    task: &mut Task<'_, '_, R::Value>,
+    crew: &mut Crew<B, R>,
     shards: Shards,
     seed: u8,
 ) -> Result<Solved, Failure> {
@@ -120,18 +135,29 @@ fn solve_levels<B: Band>(
 }
 
 /// The keys of the segment in the later half whose overload a segment of level 0 takes.
-fn overload(keys: &Partitioned, number: u64, segment_bits: u32) -> &[u64] {
+fn overload<'a, V: Value>(
+    keys: &'a Partitioned<'_, V>,
+    number: u64,
+    segment_bits: u32,
+) -> &'a [Item<u64, V>] {
     let half = (1 << segment_bits) >> 1;
     if number < half { keys.segment(number + half) } else { &[] }
 }
 
 /// Bumped keys in the order of the segments of the next level.
-fn by_segment(bumped: Vec<u64>, bits: u32, threads: usize) -> Result<Partitioned, BuildError> {
+fn by_segment<V: Value>(
+    bumped: Vec<Item<u64, V>>,
+    bits: u32,
+    threads: usize,
+) -> Result<Partitioned<'static, V>, BuildError> {
     Partitioned::new(bumped, bits, threads, &mut Reporter::default())
 }
 
 /// Adds up what the segments of a level gave; the keys that it bumps.
-fn gather(solved: &mut Solved, outcomes: Vec<Outcome>) -> Result<Vec<u64>, Failure> {
+fn gather<V: Value>(
+    solved: &mut Solved,
+    outcomes: Vec<Outcome<V>>,
+) -> Result<Vec<Item<u64, V>>, Failure> {
     let mut bumped = Vec::new();
     try_reserve(&mut bumped, outcomes.iter().map(|outcome| outcome.bumped.len()).sum())?;
     for outcome in outcomes {

@@ -14,7 +14,7 @@
 
 use crate::arch::{Instructions, Work};
 use crate::banding::{Banding, Equation};
-use crate::construct::{Shelves, Workspace};
+use crate::construct::{Goal, Item, Shelves, Value, Workspace};
 use crate::equation::{BUCKETS, Seed, Seeded, Shards, Starts};
 use crate::error::OutOfMemory;
 use crate::memory::try_reserve;
@@ -30,7 +30,7 @@ use core::ops::Range;
 const SPILL: usize = 4;
 
 /// A segment and its keys.
-pub(super) struct Balancing<'a> {
+pub(super) struct Balancing<'a, V> {
     pub(super) shards: Shards,
     pub(super) seed: Seed,
     pub(super) starts: Starts,
@@ -40,53 +40,54 @@ pub(super) struct Balancing<'a> {
     /// Its level, or the first of them.
     pub(super) level: u32,
     /// Its keys, of which those of the overload go elsewhere if it is in the later half …
-    pub(super) keys: &'a [u64],
+    pub(super) keys: &'a [Item<u64, V>],
     /// … and keys of which those of the overload come here if it is not.
-    pub(super) overload: &'a [u64],
+    pub(super) overload: &'a [Item<u64, V>],
     /// Keys that were bumped to this segment.
-    pub(super) arrived: &'a [u64],
+    pub(super) arrived: &'a [Item<u64, V>],
 }
 
 /// What became of a segment.
-pub(super) struct Outcome {
+pub(super) struct Outcome<V> {
     /// A byte for each shard: its bumped buckets.
     pub(super) metadata: Vec<u8>,
     /// The keys that are bumped to the next level.
-    pub(super) bumped: Vec<u64>,
+    pub(super) bumped: Vec<Item<u64, V>>,
     pub(super) redundant: u64,
 }
 
-impl Balancing<'_> {
+impl<V: Value> Balancing<'_, V> {
     /// Fills a workspace's system with the segment's keys.
-    pub(super) fn run<B: Band>(
+    pub(super) fn run<B: Band, R: Goal<Value = V>>(
         self,
-        workspace: &mut Workspace<B, u32>,
-    ) -> Result<Outcome, Failure> {
+        workspace: &mut Workspace<B, R>,
+    ) -> Result<Outcome<V>, Failure> {
         let (kernel, banding, shelves) = workspace.system();
         kernel.run(Fill { segment: self, banding, shelves })
     }
 
-    /// Its keys' hashes, each in its primary place.
+    /// Its keys, each in its primary place.
     #[inline(always)]
-    fn hashes(&self) -> impl Iterator<Item = Seeded> + Clone {
+    fn items(&self) -> impl Iterator<Item = Item<Seeded, V>> + Clone {
         let Self { shards, seed, .. } = *self;
         let later = self.level > 0;
-        let own = self.keys.iter().map(move |&key| shards.hash(key, seed));
-        let others = self.overload.iter().map(move |&key| shards.hash(key, seed));
-        own.filter(move |&hash| !later || !shards.is_overload(hash))
-            .chain(others.filter(move |&hash| shards.is_overload(hash)))
+        let own = self.keys.iter().map(move |&key| key.map(|mixed| shards.hash(mixed, seed)));
+        let others =
+            self.overload.iter().map(move |&key| key.map(|mixed| shards.hash(mixed, seed)));
+        own.filter(move |item| !later || !shards.is_overload(item.hash))
+            .chain(others.filter(move |item| shards.is_overload(item.hash)))
     }
 }
 
 /// A segment, and the system that it goes into.
-struct Fill<'a, B> {
-    segment: Balancing<'a>,
-    banding: &'a mut Banding<B, u32>,
-    shelves: &'a mut Shelves,
+struct Fill<'a, B, R: Goal> {
+    segment: Balancing<'a, R::Value>,
+    banding: &'a mut Banding<B, R>,
+    shelves: &'a mut Shelves<R::Value>,
 }
 
-impl<B: Band> Work for Fill<'_, B> {
-    type Output = Result<Outcome, Failure>;
+impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
+    type Output = Result<Outcome<R::Value>, Failure>;
 
     #[inline(always)]
     fn run<I: Instructions>(mut self, _: I) -> Self::Output {
@@ -113,7 +114,7 @@ impl<B: Band> Work for Fill<'_, B> {
     }
 }
 
-impl<B: Band> Fill<'_, B> {
+impl<B: Band, R: Goal> Fill<'_, B, R> {
     /// The last level that has a shard here.
     #[inline(always)]
     fn last_level(&self) -> u32 {
@@ -127,7 +128,7 @@ impl<B: Band> Fill<'_, B> {
     fn shelve(&mut self) -> Result<(), Failure> {
         let shards = self.segment.shards;
         let groups = shards.in_segment() * BUCKETS;
-        self.shelves.fill(groups, self.segment.hashes(), |hash| {
+        self.shelves.fill(groups, self.segment.items(), |hash| {
             shards.in_its_segment(shards.primary_position(hash)) * BUCKETS + hash.bucket()
         })?;
         self.shelves.loads.clear();
@@ -138,20 +139,20 @@ impl<B: Band> Fill<'_, B> {
 
     /// Adds the keys that were bumped to a level, which must all go in; the redundant ones.
     #[inline(always)]
-    fn settle(&mut self, level: u32, bumped: &[u64]) -> Result<u64, Failure> {
+    fn settle(&mut self, level: u32, bumped: &[Item<u64, R::Value>]) -> Result<u64, Failure> {
         let Balancing { shards, starts, .. } = self.segment;
         let loads = &mut self.shelves.loads;
-        let equations = bumped.iter().map(|&number| {
-            let place = shards.at_level(level, Seeded::from_number(number));
+        let equations = bumped.iter().map(|&item| {
+            let place = shards.at_level(level, Seeded::from_number(item.hash));
             loads[shards.in_its_segment(place.position)] += 1;
-            equation(starts, place.position, place.hash)
+            equation(starts, place.position, item.map(|_| place.hash))
         });
         self.banding.insert_all(equations).ok_or(Failure::NoSeed)
     }
 
     /// Adds the buckets of a level's shards, or bumps them.
     #[inline(always)]
-    fn balance(&mut self, level: u32, outcome: &mut Outcome) -> Result<(), Failure> {
+    fn balance(&mut self, level: u32, outcome: &mut Outcome<R::Value>) -> Result<(), Failure> {
         let Range { start: first, end } = self.shards_of(level);
         for diagonal in first..end + BUCKETS - 1 {
             for bucket in (diagonal + 1).saturating_sub(end)..BUCKETS.min(diagonal - first + 1) {
@@ -177,30 +178,32 @@ impl<B: Band> Fill<'_, B> {
         &mut self,
         shard: usize,
         bucket: usize,
-        outcome: &mut Outcome,
+        outcome: &mut Outcome<R::Value>,
     ) -> Result<(), Failure> {
         let Balancing { shards, starts, shard_slots, .. } = self.segment;
         let load = self.shelves.loads[shard];
-        let (hashes, rows) = self.shelves.group(shard * BUCKETS + bucket);
+        let (items, rows) = self.shelves.group(shard * BUCKETS + bucket);
         let most = shard_slots + B::WIDTH.bits() as usize / 8 + SPILL;
-        if load + hashes.len() <= most {
-            let equations =
-                hashes.iter().map(|&hash| equation(starts, shards.primary_position(hash), hash));
+        if load + items.len() <= most {
+            let equations = items
+                .iter()
+                .map(|&item| equation(starts, shards.primary_position(item.hash), item));
             if let Some(redundant) = self.banding.insert_all_or_none(equations, rows)? {
                 outcome.redundant += redundant;
-                self.shelves.loads[shard] = load + hashes.len();
+                self.shelves.loads[shard] = load + items.len();
                 return Ok(());
             }
         }
         outcome.metadata[shard] |= 1 << bucket;
-        grow(&mut outcome.bumped, hashes.len())?;
-        outcome.bumped.extend(hashes.iter().map(|hash| hash.bumped().to_number()));
+        grow(&mut outcome.bumped, items.len())?;
+        let bumped = items.iter().map(|item| item.map(|hash| hash.bumped().to_number()));
+        outcome.bumped.extend(bumped);
         Ok(())
     }
 }
 
 /// Makes room for some keys more, and for as many as there are.
-fn grow(bumped: &mut Vec<u64>, additional: usize) -> Result<(), OutOfMemory> {
+fn grow<T>(bumped: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     match bumped.capacity() - bumped.len() < additional {
         true => try_reserve(bumped, additional.max(bumped.len())),
         false => Ok(()),
@@ -208,10 +211,14 @@ fn grow(bumped: &mut Vec<u64>, additional: usize) -> Result<(), OutOfMemory> {
 }
 
 #[inline(always)]
-fn equation<B: Band>(starts: Starts, position: Seeded, hash: Seeded) -> Equation<B, u32> {
+fn equation<B: Band, R: Goal>(
+    starts: Starts,
+    position: Seeded,
+    item: Item<Seeded, R::Value>,
+) -> Equation<B, R> {
     Equation {
         start: starts.start(position) as usize,
-        coefficients: starts.coefficients(hash),
-        right_side: hash.fingerprint(),
+        coefficients: starts.coefficients(item.hash),
+        right_side: R::of(item),
     }
 }

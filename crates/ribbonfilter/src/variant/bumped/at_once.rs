@@ -4,6 +4,8 @@ use super::System;
 use super::window::Class;
 use crate::Width;
 use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
+use crate::banding::RightSide;
+use crate::construct::{Goal, Item};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
 use crate::layers::Buckets;
@@ -15,7 +17,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 /// A linear system that takes many equations together.
-pub(super) trait Elimination<B>: Sized + Send {
+pub(super) trait Elimination<B, R>: Sized + Send {
     /// What the CPU must be able to do.
     type Means: Copy;
 
@@ -26,23 +28,23 @@ pub(super) trait Elimination<B>: Sized + Send {
     fn clear(&mut self);
 
     /// Makes rows of so many equations, at most [`MOST_LANES`], in the order of their starts:
-    /// start, cyclic coefficients and fingerprint of each. If they are not independent of each
+    /// start, cyclic coefficients and right-hand side of each. If they are not independent of each
     /// other and of the rows that are there, nothing changes.
     fn eliminate(
         &mut self,
         lanes: usize,
-        equations: impl Iterator<Item = (u32, B, u32)>,
+        equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<bool, OutOfMemory>;
 
     /// Solves the system into a segment's bytes; free variables are zero.
     fn solve(&self, layout: &Layout, bytes: &mut [u8]);
 }
 
-impl<B: Band> Elimination<B> for Planes {
+impl<B: Band, R: RightSide> Elimination<B, R> for Planes {
     type Means = Eliminator;
 
     fn new(means: Eliminator, slots: u64, columns: usize) -> Result<Self, OutOfMemory> {
-        Self::new(means, B::WIDTH, slots, columns)
+        Self::new(means, B::WIDTH, size_of::<R>(), slots, columns)
     }
 
     fn clear(&mut self) {
@@ -53,9 +55,12 @@ impl<B: Band> Elimination<B> for Planes {
     fn eliminate(
         &mut self,
         lanes: usize,
-        equations: impl Iterator<Item = (u32, B, u32)>,
+        equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<bool, OutOfMemory> {
-        self.fill(lanes, equations.map(|(start, cyclic, bits)| (start, cyclic.to_words(), bits)));
+        let words = |(start, cyclic, right_side): (u32, B, R)| {
+            (start, cyclic.to_words(), right_side.bits())
+        };
+        self.fill(lanes, equations.map(words));
         Ok(self.eliminate())
     }
 
@@ -64,7 +69,7 @@ impl<B: Band> Elimination<B> for Planes {
     }
 }
 
-impl<B: Band> Elimination<B> for Panels<B> {
+impl<B: Band, R: RightSide> Elimination<B, R> for Panels<B, R> {
     type Means = ();
 
     fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
@@ -79,7 +84,7 @@ impl<B: Band> Elimination<B> for Panels<B> {
     fn eliminate(
         &mut self,
         lanes: usize,
-        equations: impl Iterator<Item = (u32, B, u32)>,
+        equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<bool, OutOfMemory> {
         self.fill(lanes, equations)?;
         Ok(self.eliminate())
@@ -91,12 +96,12 @@ impl<B: Band> Elimination<B> for Panels<B> {
 }
 
 /// A system into which classes go at once.
-pub(super) struct AtOnce<B, E> {
+pub(super) struct AtOnce<B, R: Goal, E> {
     starts: Starts,
     elimination: E,
     /// A class without its duplicates.
-    distinct: Vec<(u32, Seeded)>,
-    band: PhantomData<B>,
+    distinct: Vec<(u32, Item<Seeded, R::Value>)>,
+    types: PhantomData<(B, R)>,
 }
 
 /// More keys than a class has starts, and a width more, are never independent, so that a class
@@ -117,7 +122,8 @@ const _: () = {
     }
 };
 
-impl<B: Band, E: Elimination<B>> System for AtOnce<B, E> {
+impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
+    type Value = R::Value;
     type Means = E::Means;
 
     fn new(
@@ -127,7 +133,7 @@ impl<B: Band, E: Elimination<B>> System for AtOnce<B, E> {
         columns: usize,
     ) -> Result<Self, OutOfMemory> {
         let elimination = E::new(means, slots, columns)?;
-        Ok(Self { starts, elimination, distinct: Vec::new(), band: PhantomData })
+        Ok(Self { starts, elimination, distinct: Vec::new(), types: PhantomData })
     }
 
     fn clear(&mut self) {
@@ -138,11 +144,11 @@ impl<B: Band, E: Elimination<B>> System for AtOnce<B, E> {
     fn insert<I: Instructions>(
         &mut self,
         _: I,
-        class: Class<'_>,
+        class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
         let keys = class.starts.len();
         if keys <= MOST_LANES {
-            let keys_of_class = class.starts.iter().copied().zip(class.hashes.iter().copied());
+            let keys_of_class = class.starts.iter().copied().zip(class.items.iter().copied());
             if self.eliminate(keys_of_class)? {
                 return Ok(Some(keys));
             }
@@ -160,18 +166,18 @@ impl<B: Band, E: Elimination<B>> System for AtOnce<B, E> {
     }
 }
 
-impl<B: Band, E: Elimination<B>> AtOnce<B, E> {
+impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
     /// Makes rows of some keys, in the order of their starts, if they are independent.
     #[inline(always)]
     fn eliminate(
         &mut self,
-        keys: impl ExactSizeIterator<Item = (u32, Seeded)>,
+        keys: impl ExactSizeIterator<Item = (u32, Item<Seeded, R::Value>)>,
     ) -> Result<bool, OutOfMemory> {
         let starts = self.starts;
         let lanes = keys.len();
-        let equations = keys.map(|(start, hash)| {
-            let coefficients: B = starts.coefficients(hash);
-            (start, coefficients.cyclic(start), hash.fingerprint())
+        let equations = keys.map(|(start, item)| {
+            let coefficients: B = starts.coefficients(item.hash);
+            (start, coefficients.cyclic(start), R::of(item))
         });
         self.elimination.eliminate(lanes, equations)
     }
@@ -179,11 +185,14 @@ impl<B: Band, E: Elimination<B>> AtOnce<B, E> {
     /// The same for a class with duplicates, which say nothing new.
     #[cold]
     #[inline(never)]
-    fn insert_distinct(&mut self, class: Class<'_>) -> Result<Option<usize>, OutOfMemory> {
+    fn insert_distinct(
+        &mut self,
+        class: Class<'_, R::Value>,
+    ) -> Result<Option<usize>, OutOfMemory> {
         let mut distinct = core::mem::take(&mut self.distinct);
         distinct.clear();
         try_reserve(&mut distinct, class.starts.len())?;
-        distinct.extend(class.starts.iter().copied().zip(class.hashes.iter().copied()));
+        distinct.extend(class.starts.iter().copied().zip(class.items.iter().copied()));
         distinct.sort_unstable();
         distinct.dedup();
         let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied())?;

@@ -26,7 +26,9 @@ use self::window::Class;
 use super::standard::first_seed;
 use super::{Failure, Solved};
 use crate::arch::{Instructions, Kernel, Planes};
-use crate::construct::{self, Partitioned, Resources, Segment, Task, each, segments};
+use crate::construct::{
+    self, Goal, Item, Partitioned, Resources, Segment, Task, Value, each, segments,
+};
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
 use crate::layers::Codes;
@@ -42,6 +44,8 @@ use alloc::vec::Vec;
 
 /// The linear system of a segment, however it is kept.
 trait System: Sized + Send {
+    /// What keys are mapped to.
+    type Value: Value;
     /// What the CPU must be able to do.
     type Means: Copy;
 
@@ -62,23 +66,23 @@ trait System: Sized + Send {
     fn insert<I: Instructions>(
         &mut self,
         instructions: I,
-        class: Class<'_>,
+        class: Class<'_, Self::Value>,
     ) -> Result<Option<usize>, OutOfMemory>;
 
     /// Solves the system into a segment's bytes.
     fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
 }
 
-pub(super) fn solve(task: &mut Task<'_, '_>) -> Result<Solved, Failure> {
+pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     let means = task.resources.kernel.eliminator();
     with_band!(task.plan.shape.width, B => match means {
-        Some(means) => solve_layers::<B, AtOnce<B, Planes>>(task, means),
-        None => solve_layers::<B, AtOnce<B, Panels<B>>>(task, ()),
+        Some(means) => solve_layers::<B, R, AtOnce<B, R, Planes>>(task, means),
+        None => solve_layers::<B, R, AtOnce<B, R, Panels<B, R>>>(task, ()),
     })
 }
 
-fn solve_layers<B: Band, S: System>(
-    task: &mut Task<'_, '_>,
+fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
+    task: &mut Task<'_, '_, R::Value>,
     means: S::Means,
 ) -> Result<Solved, Failure> {
     let Task { plan, keys, bytes, resources, progress } = task;
@@ -96,7 +100,7 @@ fn solve_layers<B: Band, S: System>(
         };
         let keys = partitioned.as_ref().unwrap_or(keys);
         if number == shape.further.layers().len() {
-            solve_last::<B>(&alone, keys.segment(0), bytes, *resources, &mut solved)?;
+            solve_last::<B, R>(&alone, keys.segment(0), bytes, *resources, &mut solved)?;
             break;
         }
         let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
@@ -114,11 +118,11 @@ fn solve_layers<B: Band, S: System>(
 fn fill_layer<S: System>(
     means: S::Means,
     layer: &Shape,
-    keys: &Partitioned,
+    keys: &Partitioned<'_, S::Value>,
     bytes: &mut [u8],
     resources: Resources,
     progress: &mut Reporter<'_>,
-) -> Result<Vec<Bumping>, Failure> {
+) -> Result<Vec<Bumping<S::Value>>, Failure> {
     let threads = resources.threads.min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
     let mut workspaces = Vec::new();
     for _ in 0..threads.max(1) {
@@ -131,7 +135,10 @@ fn fill_layer<S: System>(
 }
 
 /// Adds what the segments of a layer found to what is known; the bumped keys.
-fn gather(solved: &mut Solved, found: Vec<Bumping>) -> Result<Vec<u64>, OutOfMemory> {
+fn gather<V: Value>(
+    solved: &mut Solved,
+    found: Vec<Bumping<V>>,
+) -> Result<Vec<Item<u64, V>>, OutOfMemory> {
     let Codes { codes, exceptions } = &mut solved.codes;
     let mut bumped = Vec::new();
     try_reserve(&mut bumped, found.iter().map(|segment| segment.bumped.len()).sum())?;
@@ -148,15 +155,15 @@ fn gather(solved: &mut Solved, found: Vec<Bumping>) -> Result<Vec<u64>, OutOfMem
 }
 
 /// Solves the last layer under the lowest seed that works.
-fn solve_last<B: Band>(
+fn solve_last<B: Band, R: Goal>(
     layer: &Shape,
-    keys: &[u64],
+    keys: &[Item<u64, R::Value>],
     bytes: &mut [u8],
     resources: Resources,
     solved: &mut Solved,
 ) -> Result<(), Failure> {
     let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
-    let mut workspace = construct::Workspace::<B, u32>::new(layer, resources.kernel)?;
+    let mut workspace = construct::Workspace::<B, R>::new(layer, resources.kernel)?;
     let found = first_seed(limit, &mut workspace, keys)?;
     let (seed, redundant) = found.ok_or(Failure::NoSeed)?;
     workspace.solve(|_| 0, &layer.layout(), bytes);
@@ -167,8 +174,13 @@ fn solve_last<B: Band>(
 
 /// Slots that stay empty in a bumping layer of one segment, and the buckets that bump all
 /// their keys, for simulations.
-pub(crate) fn empty_slots(layer: &Shape, keys: &[u64], kernel: Kernel) -> (u64, usize) {
-    fn run<S: System>(means: S::Means, layer: &Shape, keys: &[u64], kernel: Kernel) -> Bumping {
+pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
+    fn run<S: System<Value = ()>>(
+        means: S::Means,
+        layer: &Shape,
+        keys: &[Item<u64, ()>],
+        kernel: Kernel,
+    ) -> Bumping<()> {
         let layout = layer.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize];
         let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
@@ -176,8 +188,8 @@ pub(crate) fn empty_slots(layer: &Shape, keys: &[u64], kernel: Kernel) -> (u64, 
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
     let bumping = with_band!(layer.width, B => match kernel.eliminator() {
-        Some(means) => run::<AtOnce<B, Planes>>(means, layer, keys, kernel),
-        None => run::<AtOnce<B, Panels<B>>>((), layer, keys, kernel),
+        Some(means) => run::<AtOnce<B, u32, Planes>>(means, layer, keys, kernel),
+        None => run::<AtOnce<B, u32, Panels<B, u32>>>((), layer, keys, kernel),
     });
     let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
     (layer.segment_slots - rows, bumping.exceptions.len())

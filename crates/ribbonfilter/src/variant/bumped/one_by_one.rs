@@ -7,6 +7,7 @@ use super::window::Class;
 use crate::arch::{Instructions, Work};
 use crate::back_substitution::Solve;
 use crate::banding::{Banding, Insertion};
+use crate::construct::Goal;
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
@@ -15,14 +16,15 @@ use crate::width::Band;
 use alloc::vec::Vec;
 
 /// A system into which classes go key by key.
-pub(super) struct OneByOne<B> {
+pub(super) struct OneByOne<B, R> {
     starts: Starts,
-    banding: Banding<B, u32>,
+    banding: Banding<B, R>,
     /// The rows that the present class has filled.
     filled: Vec<usize>,
 }
 
-impl<B: Band> System for OneByOne<B> {
+impl<B: Band, R: Goal> System for OneByOne<B, R> {
+    type Value = R::Value;
     type Means = ();
 
     fn new((): (), slots: u64, starts: Starts, _: usize) -> Result<Self, OutOfMemory> {
@@ -37,14 +39,14 @@ impl<B: Band> System for OneByOne<B> {
     fn insert<I: Instructions>(
         &mut self,
         _: I,
-        class: Class<'_>,
+        class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
         self.filled.clear();
         try_reserve(&mut self.filled, class.starts.len())?;
         let (mut dependent, mut duplicates) = (0, None);
-        for (&start, &hash) in class.starts.iter().zip(class.hashes) {
-            let coefficients = self.starts.coefficients(hash);
-            match self.banding.insert(start as usize, coefficients, hash.fingerprint()) {
+        for (&start, &item) in class.starts.iter().zip(class.items) {
+            let coefficients = self.starts.coefficients(item.hash);
+            match self.banding.insert(start as usize, coefficients, R::of(item)) {
                 Insertion::At(row) => self.filled.push(row),
                 Insertion::Redundant | Insertion::Inconsistent => dependent += 1,
             }

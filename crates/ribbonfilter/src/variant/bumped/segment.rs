@@ -19,8 +19,8 @@
 use super::System;
 use super::window::{WINDOW, Window, scatter};
 use crate::arch::{Instructions, Work};
-use crate::construct::{Ordered, Segment};
-use crate::equation::Starts;
+use crate::construct::{Item, Ordered, Segment, Value};
+use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
 use crate::layers::{Buckets, MOST};
 use crate::memory::try_reserve;
@@ -29,25 +29,25 @@ use alloc::vec::Vec;
 
 /// What a segment bumps.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Bumping {
+pub(super) struct Bumping<V> {
     /// The code of every bucket.
     pub(super) codes: Vec<u8>,
     /// The buckets that bump everything although their code does not say so.
     pub(super) exceptions: Vec<u64>,
-    /// The mixed hashes that the bumped keys have in the next layer.
-    pub(super) bumped: Vec<u64>,
+    /// The bumped keys, with the mixed hashes that they have in the next layer.
+    pub(super) bumped: Vec<Item<u64, V>>,
     /// Keys that stay but fill no slot: duplicates.
     pub(super) redundant: u64,
 }
 
 /// What one thread needs to fill one segment after another.
-pub(super) struct Workspace<S> {
+pub(super) struct Workspace<S: System> {
     segment_bits: u32,
     segment_slots: u64,
     starts: Starts,
     buckets: Buckets,
-    ordered: Ordered,
-    window: Window,
+    ordered: Ordered<S::Value>,
+    window: Window<S::Value>,
     system: S,
     /// The system is not empty.
     used: bool,
@@ -71,13 +71,13 @@ impl<S: System> Workspace<S> {
 }
 
 /// Fills a segment and solves it.
-pub(super) struct Fill<'a, 'b, S> {
+pub(super) struct Fill<'a, 'b, S: System> {
     pub(super) workspace: &'a mut Workspace<S>,
-    pub(super) segment: Segment<'b>,
+    pub(super) segment: Segment<'b, S::Value>,
 }
 
 impl<S: System> Work for Fill<'_, '_, S> {
-    type Output = Result<Bumping, OutOfMemory>;
+    type Output = Result<Bumping<S::Value>, OutOfMemory>;
 
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) -> Self::Output {
@@ -113,7 +113,7 @@ impl<S: System> Workspace<S> {
         &mut self,
         instructions: I,
         segment: u64,
-        bumping: &mut Bumping,
+        bumping: &mut Bumping<S::Value>,
     ) -> Result<(), OutOfMemory> {
         let Self { starts, buckets, ordered, window, system, segment_slots, .. } = self;
         for (number, part) in ordered.parts().enumerate() {
@@ -127,8 +127,9 @@ impl<S: System> Workspace<S> {
                     bumping,
                 )?;
                 let rest = window.keys(first..first + kept);
-                try_reserve_some(&mut bumping.bumped, rest.hashes.len())?;
-                bumping.bumped.extend(rest.hashes.iter().map(|hash| hash.next_layer(segment)));
+                try_reserve_some(&mut bumping.bumped, rest.items.len())?;
+                let moved = |item: &Item<_, _>| item.map(|hash: Seeded| hash.next_layer(segment));
+                bumping.bumped.extend(rest.items.iter().map(moved));
             }
         }
         Ok(())
@@ -136,7 +137,7 @@ impl<S: System> Workspace<S> {
 }
 
 /// Makes room, and some more if there is not enough.
-fn try_reserve_some(vec: &mut Vec<u64>, additional: usize) -> Result<(), OutOfMemory> {
+fn try_reserve_some<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     match vec.capacity() - vec.len() < additional {
         true => try_reserve(vec, additional + vec.len() / 8),
         false => Ok(()),
@@ -144,20 +145,20 @@ fn try_reserve_some(vec: &mut Vec<u64>, additional: usize) -> Result<(), OutOfMe
 }
 
 /// A bucket of a window, which begins at a start of it.
-struct Bucket<'a> {
+struct Bucket<'a, V> {
     buckets: Buckets,
     first: usize,
-    window: &'a Window,
+    window: &'a Window<V>,
 }
 
-impl Bucket<'_> {
+impl<V: Value> Bucket<'_, V> {
     /// Fills the bucket and stores its code; the offset from which on its keys stay.
     #[inline(always)]
-    fn fill<S: System, I: Instructions>(
+    fn fill<S: System<Value = V>, I: Instructions>(
         self,
         instructions: I,
         system: &mut S,
-        bumping: &mut Bumping,
+        bumping: &mut Bumping<V>,
     ) -> Result<usize, OutOfMemory> {
         let Self { buckets, first, window } = self;
         let mut kept = buckets.slots() as usize;
@@ -165,7 +166,7 @@ impl Bucket<'_> {
         for (next, threshold) in (0..).zip(buckets.thresholds) {
             let class = window.keys(first + threshold as usize..first + kept);
             let Some(filled) = system.insert(instructions, class)? else { break };
-            bumping.redundant += (class.hashes.len() - filled) as u64;
+            bumping.redundant += (class.items.len() - filled) as u64;
             kept = threshold as usize;
             code = Some(next);
         }

@@ -5,6 +5,7 @@ use super::*;
 use crate::arch::Kernel;
 use crate::construct::Segment;
 use crate::equation::{Balance, below_segment, mix, seeded, segment};
+use crate::format::{Header, Kind};
 use crate::layers::{Buckets, Further};
 use crate::testing::Random;
 use crate::{BuildError, Filter, Variant, Width};
@@ -32,13 +33,15 @@ fn filled<S: System>(
     means: S::Means,
     layer: &Shape,
     key_sets: &[Vec<u64>],
+    value: fn(u64) -> S::Value,
     kernel: Kernel,
-) -> Vec<(Bumping, Vec<u8>)> {
+) -> Vec<(Bumping<S::Value>, Vec<u8>)> {
     let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
     let layout = layer.layout();
     let fill = |keys: &Vec<u64>| {
         let mut bytes = vec![0xa5; layout.size_in_bytes() as usize];
-        let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
+        let keys: Vec<_> = keys.iter().map(|&hash| Item { hash, value: value(hash) }).collect();
+        let segment = Segment { keys: &keys, first_slot: 0, layout, bytes: &mut bytes };
         let bumping = kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory");
         (bumping, bytes)
     };
@@ -86,7 +89,11 @@ fn key_sets(layer: &Shape, random: &mut Random) -> Vec<Vec<u64>> {
     sets
 }
 
-fn assert_same(found: &[(Bumping, Vec<u8>)], expected: &[(Bumping, Vec<u8>)], what: &str) {
+fn assert_same<V: Value>(
+    found: &[(Bumping<V>, Vec<u8>)],
+    expected: &[(Bumping<V>, Vec<u8>)],
+    what: &str,
+) {
     assert_eq!(found.len(), expected.len());
     for (set, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!(found.0 == expected.0, "{what}, set {set}: bumping");
@@ -96,29 +103,46 @@ fn assert_same(found: &[(Bumping, Vec<u8>)], expected: &[(Bumping, Vec<u8>)], wh
 
 #[test]
 fn a_class_at_once_is_the_same_as_one_by_one() {
+    for shape in [(1024, 1, 0), (2560, 8, 3), (9728, 13, 0), (4096, 32, 0)] {
+        check_both_ways::<u32>(shape, |_| ());
+    }
+}
+
+#[test]
+fn a_class_at_once_is_the_same_as_one_by_one_for_values() {
+    for shape in [(1024, 1, 0), (2560, 8, 0), (9728, 33, 0), (4096, 64, 0)] {
+        check_both_ways::<u64>(shape, mix);
+    }
+}
+
+fn check_both_ways<R: Goal>(
+    (slots, columns, boundary): (u64, u32, u64),
+    value: fn(u64) -> R::Value,
+) {
     let mut random = Random(1);
     for width in WIDTHS {
-        for (slots, columns, boundary) in [(1024, 1, 0), (2560, 8, 3), (9728, 13, 0), (4096, 32, 0)]
-        {
-            let layer = layer(width, slots, columns, boundary);
-            let sets = key_sets(&layer, &mut random);
-            with_band!(width, B => {
-                let expected = filled::<OneByOne<B>>((), &layer, &sets, Kernel::by_name("portable").expect("always there"));
-                for kernel in Kernel::available() {
-                    let by_tables = filled::<AtOnce<B, Panels<B>>>((), &layer, &sets, kernel);
-                    assert_same(&by_tables, &expected, &format!("{width}, {slots} slots, by tables"));
-                    let Some(means) = kernel.eliminator() else { continue };
-                    let by_planes = filled::<AtOnce<B, Planes>>(means, &layer, &sets, kernel);
-                    assert_same(&by_planes, &expected, &format!("{width}, {slots} slots, by planes"));
+        let layer = layer(width, slots, columns, boundary);
+        let sets = key_sets(&layer, &mut random);
+        let portable = Kernel::by_name("portable").expect("always there");
+        with_band!(width, B => {
+            let expected = filled::<OneByOne<B, R>>((), &layer, &sets, value, portable);
+            for kernel in Kernel::available() {
+                let what = format!("{width}, {slots} slots");
+                let by_tables = filled::<AtOnce<B, R, Panels<B, R>>>((), &layer, &sets, value, kernel);
+                assert_same(&by_tables, &expected, &what);
+                if let Some(means) = kernel.eliminator() {
+                    let by_planes = filled::<AtOnce<B, R, Planes>>(means, &layer, &sets, value, kernel);
+                    assert_same(&by_planes, &expected, &what);
                 }
-                // The sets are what they are meant to be.
-                assert!(expected.iter().any(|(bumping, _)| bumping.redundant > 2000));
-                assert!(expected.iter().any(|(bumping, _)| bumping.codes.iter().all(|&code| code == 3)));
-                if !Buckets::of(width).covers_all() {
-                    assert!(expected.iter().any(|(bumping, _)| !bumping.exceptions.is_empty()));
-                }
-            });
-        }
+            }
+            // The sets are what they are meant to be.
+            assert!(expected.iter().any(|(bumping, _)| bumping.redundant > 2000));
+            let nothing = |(bumping, _): &(Bumping<_>, _)| bumping.codes.iter().all(|&code| code == 3);
+            assert!(expected.iter().any(nothing));
+            if !Buckets::of(width).covers_all() {
+                assert!(expected.iter().any(|(bumping, _)| !bumping.exceptions.is_empty()));
+            }
+        });
     }
 }
 
@@ -132,8 +156,7 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
             let sets = [keys.clone()];
             let means = ();
             let kernel = Kernel::best();
-            let outcome =
-                with_band!(width, B => filled::<OneByOne<B>>(means, &layer, &sets, kernel));
+            let outcome = with_band!(width, B => filled::<OneByOne<B, u32>>(means, &layer, &sets, |_| (), kernel));
             let bumping = &outcome[0].0;
             assert_eq!(bumping.codes.len() as u64, 4096 >> buckets.log);
             let is_bumped = |&key: &u64| {
@@ -148,7 +171,7 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
             let next = |&key: &u64| seeded(key, window::SEED).next_layer(0);
             let mut expected: Vec<u64> =
                 keys.iter().filter(|key| is_bumped(key)).map(next).collect();
-            let mut found = bumping.bumped.clone();
+            let mut found: Vec<u64> = bumping.bumped.iter().map(|item| item.hash).collect();
             expected.sort_unstable();
             found.sort_unstable();
             assert_eq!(found, expected);
@@ -158,14 +181,18 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
 
 #[test]
 fn duplicates_of_a_class_are_counted() {
-    let hashes = [3, 1, 3, 2, 2, 2, 9].map(|key| seeded(key, window::SEED));
-    let class = |starts: &'static [u32]| Class { starts, hashes: &hashes[..starts.len()] };
+    let item = |key| Item::from(seeded(key, window::SEED));
+    let items = [3, 1, 3, 2, 2, 2, 9].map(item);
+    let class = |starts: &'static [u32]| Class { starts, items: &items[..starts.len()] };
     assert_eq!(class(&[]).duplicates(), 0);
     assert_eq!(class(&[5, 5]).duplicates(), 0);
     assert_eq!(class(&[5, 5, 5]).duplicates(), 1);
     assert_eq!(class(&[5, 5, 5, 7, 7, 7, 8]).duplicates(), 3);
-    let many: Vec<_> = (0..100).map(|key| seeded(key / 3, window::SEED)).collect();
-    assert_eq!(Class { starts: &[4; 100], hashes: &many }.duplicates(), 66);
+    let many: Vec<_> = (0..100).map(|key| item(key / 3)).collect();
+    assert_eq!(Class { starts: &[4; 100], items: &many }.duplicates(), 66);
+    // The same key with another value is no duplicate.
+    let values = [1, 1, 2].map(|value| Item { hash: items[0].hash, value });
+    assert_eq!(Class { starts: &[5; 3], items: &values }.duplicates(), 1);
 }
 
 fn build(width: Width, hashes: &[u64]) -> Result<Filter, BuildError> {
@@ -233,7 +260,7 @@ fn exceptions_are_stored_and_found() {
         }
         let filter = build(width, &hashes).expect("ordinary but for three buckets");
         assert_found(&filter, &hashes);
-        let header = crate::format::Header::read(filter.as_bytes()).expect("a header");
+        let header = Header::read(filter.as_bytes(), Kind::Filter).expect("a header");
         assert!(header.shape.further.exceptions > 0, "{filter:?}");
         let absent = (0..200_000).filter(|_| filter.contains_hash(random.next())).count();
         assert!((250..550).contains(&absent), "{absent} of 200000 at a rate of 1/512");

@@ -4,7 +4,7 @@
 //! fits the nearest caches, is sorted by counting. A window is a whole number of buckets, so
 //! all keys of a bucket, and of a *class* of a bucket, stand side by side.
 
-use crate::construct::Ordered;
+use crate::construct::{Item, Ordered, Value};
 use crate::equation::{Seed, Seeded, Starts, below_segment, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled;
@@ -20,9 +20,9 @@ pub(super) const SEED: Seed = Seed::new(0);
 
 /// Scatters the hashes of a segment's keys to windows.
 #[inline(always)]
-pub(super) fn scatter(
-    ordered: &mut Ordered,
-    keys: &[u64],
+pub(super) fn scatter<V: Value>(
+    ordered: &mut Ordered<V>,
+    keys: &[Item<u64, V>],
     segment_bits: u32,
     starts: Starts,
 ) -> Result<(), OutOfMemory> {
@@ -41,23 +41,23 @@ pub(super) fn scatter(
 
 /// The keys of one window, in the order of their starts.
 #[derive(Default)]
-pub(super) struct Window {
+pub(super) struct Window<V> {
     first_start: usize,
     /// For every start of the window, counted from its first, how many keys start before it;
     /// and the number of all keys behind the last.
     before: Vec<u32>,
     starts: Vec<u32>,
-    hashes: Vec<Seeded>,
+    items: Vec<Item<Seeded, V>>,
     /// The starts of the keys as they came.
     unsorted: Vec<u16>,
 }
 
-impl Window {
+impl<V: Value> Window<V> {
     /// Sorts the keys of the window that begins with a start.
     #[inline(always)]
     pub(super) fn fill(
         &mut self,
-        hashes: &[Seeded],
+        items: &[Item<Seeded, V>],
         starts: Starts,
         first_start: usize,
     ) -> Result<(), OutOfMemory> {
@@ -65,17 +65,17 @@ impl Window {
         if self.before.is_empty() {
             self.before = try_filled(0, WINDOW + 2)?;
         }
-        if self.hashes.len() < hashes.len() {
-            self.starts = try_filled(0, hashes.len())?;
-            self.hashes = try_filled(Seeded::default(), hashes.len())?;
-            self.unsorted = try_filled(0, hashes.len())?;
+        if self.items.len() < items.len() {
+            self.starts = try_filled(0, items.len())?;
+            self.items = try_filled(Item::default(), items.len())?;
+            self.unsorted = try_filled(0, items.len())?;
         }
-        let Self { before, starts: sorted_starts, hashes: sorted, unsorted, .. } = self;
+        let Self { before, starts: sorted_starts, items: sorted, unsorted, .. } = self;
         // Counted two places behind, so that after the keys are placed each place has moved
         // to where the next one began.
         before.fill(0);
-        for (&hash, start) in hashes.iter().zip(&mut *unsorted) {
-            *start = (starts.start(hash) as usize - first_start) as u16;
+        for (item, start) in items.iter().zip(&mut *unsorted) {
+            *start = (starts.start(item.hash) as usize - first_start) as u16;
             before[usize::from(*start) + 2] += 1;
         }
         let mut sum = 0;
@@ -83,10 +83,10 @@ impl Window {
             sum += *count;
             *count = sum;
         }
-        for (&hash, &start) in hashes.iter().zip(&*unsorted) {
+        for (&item, &start) in items.iter().zip(&*unsorted) {
             let place = &mut before[usize::from(start) + 1];
             sorted_starts[*place as usize] = first_start as u32 + u32::from(start);
-            sorted[*place as usize] = hash;
+            sorted[*place as usize] = item;
             *place += 1;
         }
         Ok(())
@@ -99,22 +99,22 @@ impl Window {
 
     /// The keys whose starts, counted from the window's first, lie in a range.
     #[inline(always)]
-    pub(super) fn keys(&self, starts: Range<usize>) -> Class<'_> {
+    pub(super) fn keys(&self, starts: Range<usize>) -> Class<'_, V> {
         let keys = self.before[starts.start] as usize..self.before[starts.end] as usize;
-        Class { starts: &self.starts[keys.clone()], hashes: &self.hashes[keys] }
+        Class { starts: &self.starts[keys.clone()], items: &self.items[keys] }
     }
 }
 
 /// Keys that go in together or not at all, in the order of their starts.
 #[derive(Clone, Copy)]
-pub(super) struct Class<'a> {
+pub(super) struct Class<'a, V> {
     /// Slots in the segment.
     pub(super) starts: &'a [u32],
-    pub(super) hashes: &'a [Seeded],
+    pub(super) items: &'a [Item<Seeded, V>],
 }
 
-impl Class<'_> {
-    /// How many keys are the same as one before them.
+impl<V: Value> Class<'_, V> {
+    /// How many keys are the same as one before them, and are mapped to the same.
     ///
     /// Keys with equal hashes have equal starts, so only runs of equal starts are compared.
     pub(super) fn duplicates(&self) -> usize {
@@ -124,7 +124,7 @@ impl Class<'_> {
         while begin < self.starts.len() {
             let same = |&&start: &&u32| start == self.starts[begin];
             let length = self.starts[begin..].iter().take_while(same).count();
-            let run = &self.hashes[begin..begin + length];
+            let run = &self.items[begin..begin + length];
             duplicates += match length {
                 0..LONG => (1..length).filter(|&at| run[..at].contains(&run[at])).count(),
                 _ => {

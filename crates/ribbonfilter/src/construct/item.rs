@@ -1,0 +1,91 @@
+//! What travels through construction: a hash of a key and, in a function, its value.
+//!
+//! A filter is a function whose values are fingerprints (paper, section 2). Those follow
+//! from the hash, so a filter's items are hashes alone and take no more room than these.
+
+use super::Task;
+use crate::banding::RightSide;
+use crate::equation::Seeded;
+use crate::variant::{self, Failure, Solved};
+use core::fmt::Debug;
+
+/// A key on its way: some hash of it, and what it is mapped to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Item<H, V> {
+    pub(crate) hash: H,
+    pub(crate) value: V,
+}
+
+impl<H, V> Item<H, V> {
+    /// The same key with a hash made of its hash.
+    #[inline(always)]
+    pub(crate) fn map<G>(self, hash: impl FnOnce(H) -> G) -> Item<G, V> {
+        Item { hash: hash(self.hash), value: self.value }
+    }
+}
+
+impl<H> From<H> for Item<H, ()> {
+    #[inline(always)]
+    fn from(hash: H) -> Self {
+        Self { hash, value: () }
+    }
+}
+
+/// What keys are mapped to: nothing in a filter, a row of bits in a function.
+pub(crate) trait Value: Copy + Debug + Default + Ord + Send + Sync + 'static {
+    /// Whether two items of one key can contradict each other. If so, the order in which
+    /// they came is kept, to tell which ones they are.
+    const CONTRADICTS: bool;
+
+    /// Solves a task by its variant.
+    fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure>;
+}
+
+impl Value for () {
+    const CONTRADICTS: bool = false;
+
+    fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure> {
+        variant::solve_filter(task)
+    }
+}
+
+impl Value for u64 {
+    const CONTRADICTS: bool = true;
+
+    fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure> {
+        variant::solve_function(task)
+    }
+}
+
+/// A right-hand side as keys have it: what the slots of a key must sum to.
+pub(crate) trait Goal: RightSide {
+    /// What keys are mapped to in a system of such right-hand sides.
+    type Value: Value;
+
+    fn of(item: Item<Seeded, Self::Value>) -> Self;
+}
+
+impl Goal for () {
+    type Value = ();
+
+    #[inline(always)]
+    fn of(_: Item<Seeded, ()>) {}
+}
+
+impl Goal for u32 {
+    type Value = ();
+
+    #[inline(always)]
+    fn of(item: Item<Seeded, ()>) -> Self {
+        item.hash.fingerprint()
+    }
+}
+
+impl Goal for u64 {
+    type Value = u64;
+
+    #[inline(always)]
+    fn of(item: Item<Seeded, u64>) -> Self {
+        item.value
+    }
+}

@@ -1,0 +1,393 @@
+//! Keys and values go in, a function comes out.
+
+use super::{Function, Rows};
+use crate::arch::Kernel;
+use crate::collect::Collected;
+use crate::error::BuildError;
+use crate::plan::{Plan, Target};
+use crate::progress::{Control, Progress};
+use crate::{Key, Variant, Width};
+use core::fmt;
+
+/// Collects keys with their values, and settings, and builds a [`Function`].
+///
+/// Pairs are kept as 16 bytes each. [`value_bits`](Self::value_bits) must be given; settings
+/// are checked when the plan is made.
+///
+/// ```
+/// use ribbonfilter::{Function, Variant, Width};
+///
+/// let mut builder = Function::builder()
+///     .value_bits(7)
+///     .fingerprint_bits(8)
+///     .variant(Variant::Standard)
+///     .width(Width::W64);
+/// builder.push("ada", 36);
+/// builder.extend([("grace", 85), ("edsger", 72)]);
+/// assert_eq!(builder.finish()?.lookup("edsger"), Some(72));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// The bytes that come out are a function of the pairs and the settings: the order does not
+/// matter. The same pair twice does no harm; if more than one in 1024 is there already, they
+/// are removed. Two values for one key are an error.
+pub struct FunctionBuilder<'p> {
+    collected: Collected<'p, u64>,
+    rows: Rows,
+}
+
+impl FunctionBuilder<'static> {
+    pub(super) fn new() -> Self {
+        let builder = Self {
+            collected: Collected::default(),
+            rows: Rows { value_bits: 0, fingerprint_bits: 0 },
+        };
+        builder.value_bits(0)
+    }
+}
+
+impl<'p> FunctionBuilder<'p> {
+    /// Stores so many bits a value, 1 to 64.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Function::builder().value_bits(8).plan_for(1_000_000)?;
+    /// assert!(plan.size_in_bytes() < 1_002_000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn value_bits(self, bits: u32) -> Self {
+        let rows = Rows { value_bits: bits, ..self.rows };
+        self.with(rows)
+    }
+
+    /// Stores so many bits of a fingerprint with each value, together with it at most 64:
+    /// [`Function::lookup`] then finds a key that was not put in with chance `2^-bits` only.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Function::builder().value_bits(7).fingerprint_bits(8);
+    /// assert_eq!(builder.plan_for(1000)?.columns(), 15.0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn fingerprint_bits(self, bits: u32) -> Self {
+        let rows = Rows { fingerprint_bits: bits, ..self.rows };
+        self.with(rows)
+    }
+
+    fn with(mut self, rows: Rows) -> Self {
+        let Rows { value_bits: value, fingerprint_bits: fingerprint } = rows;
+        self.collected.settings.target = Target::Bits { value, fingerprint };
+        self.rows = rows;
+        self
+    }
+
+    /// Takes this variant instead of the planner's choice: Standard, Balanced or Bumped.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, Function, Variant};
+    ///
+    /// let builder = Function::builder().value_bits(7).variant(Variant::Balanced);
+    /// assert_eq!(builder.plan_for(5000)?.variant(), Variant::Balanced);
+    /// let refused = builder.variant(Variant::Homogeneous).plan_for(5000);
+    /// assert!(matches!(refused, Err(BuildError::NotForFunctions { .. })));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.collected.settings.variant = Some(variant);
+        self
+    }
+
+    /// Takes this width instead of the planner's choice.
+    ///
+    /// ```
+    /// use ribbonfilter::{Function, Width};
+    ///
+    /// let plan = Function::builder().value_bits(7).width(Width::W64).plan_for(5000)?;
+    /// assert_eq!(plan.width(), Width::W64);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn width(mut self, width: Width) -> Self {
+        self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// Takes at least this share of slots more than keys, for a faster build: 0.2 is 20 %.
+    /// Never fewer than the planner would.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Function::builder().value_bits(7).overhead(0.2);
+    /// assert_eq!(builder.plan_for(5000)?.slots(), 6000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn overhead(mut self, share: f64) -> Self {
+        self.collected.settings.overhead = share;
+        self
+    }
+
+    /// Hashes keys under this seed, which the function keeps. It must be set before the first
+    /// key.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(7).key_seed(0x5eed);
+    /// builder.push("ada", 36);
+    /// assert_eq!(builder.finish()?.get("ada"), 36);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn key_seed(mut self, key_seed: u64) -> Self {
+        self.collected.settings.key_seed = key_seed;
+        self
+    }
+
+    /// Builds on so many threads: 0, the default, for all that the system offers. Without the
+    /// feature `parallel` it is always one. The bytes are the same for any number.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(7).threads(1);
+    /// builder.push("ada", 36);
+    /// assert_eq!(builder.finish()?.get("ada"), 36);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.collected.threads = threads;
+        self
+    }
+
+    /// Takes no more memory than this for the build, pushed pairs and the function included,
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, Function};
+    ///
+    /// let mut builder = Function::builder().value_bits(7).max_memory(10_000);
+    /// builder.extend((0..10_000u32).map(|key| (key, 1)));
+    /// assert!(matches!(builder.finish(), Err(BuildError::MemoryLimit { .. })));
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.collected.max_memory = Some(bytes);
+        self
+    }
+
+    /// Calls back while the function is built; the callback can stop the build.
+    ///
+    /// ```
+    /// use ribbonfilter::{Control, Function};
+    ///
+    /// let mut calls = 0;
+    /// let mut builder = Function::builder().value_bits(7).progress(|_| {
+    ///     calls += 1;
+    ///     Control::Continue
+    /// });
+    /// builder.push("ada", 36);
+    /// builder.finish()?;
+    /// assert!(calls > 0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> FunctionBuilder<'q> {
+        FunctionBuilder { collected: self.collected.progress(callback), rows: self.rows }
+    }
+
+    /// Adds a key and its value.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder();
+    /// builder.push("ada", 36);
+    /// assert_eq!(builder.len(), 1);
+    /// ```
+    #[inline]
+    pub fn push(&mut self, key: impl Key, value: u64) {
+        self.push_hash(key.key_hash(self.collected.settings.key_seed), value);
+    }
+
+    /// Adds a key by a 64-bit hash of the caller's, to be asked for by
+    /// [`Function::get_hash`]. Any hash that is different for different keys will do.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(3);
+    /// builder.push_hash(0x0123_4567_89ab_cdef, 5);
+    /// assert_eq!(builder.finish()?.get_hash(0x0123_4567_89ab_cdef), 5);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64, value: u64) {
+        self.collected.push(key_hash, value);
+    }
+
+    /// Adds many keys with their values.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder();
+    /// builder.extend([("ada", 36), ("grace", 85)]);
+    /// assert_eq!(builder.len(), 2);
+    /// ```
+    pub fn extend<I, K>(&mut self, pairs: I)
+    where
+        I: IntoIterator<Item = (K, u64)>,
+        K: Key,
+    {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(pairs.into_iter().map(|(key, value)| (key.key_hash(key_seed), value)));
+    }
+
+    /// Adds many keys by hashes of the caller's, as [`push_hash`](Self::push_hash) does.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(3);
+    /// builder.extend_hashes([(1, 5), (2, 6)]);
+    /// assert_eq!(builder.finish()?.get_hash(2), 6);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn extend_hashes(&mut self, pairs: impl IntoIterator<Item = (u64, u64)>) {
+        self.collected.extend(pairs);
+    }
+
+    /// The number of pairs added so far, duplicates included.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Function::builder().len(), 0);
+    /// ```
+    pub fn len(&self) -> u64 {
+        self.collected.items.len() as u64
+    }
+
+    /// Whether no pair was added yet.
+    ///
+    /// ```
+    /// assert!(ribbonfilter::Function::builder().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.collected.items.is_empty()
+    }
+
+    /// What would come out for the pairs added so far.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(7);
+    /// builder.push("ada", 36);
+    /// assert_eq!(builder.plan()?.keys(), 1);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan(&self) -> Result<Plan, BuildError> {
+        self.plan_for(self.len())
+    }
+
+    /// What would come out for so many keys. The rate of the plan is the chance that
+    /// [`Function::lookup`] finds a key that was not put in.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Function::builder().value_bits(1).fingerprint_bits(3);
+    /// assert_eq!(builder.plan_for(1000)?.expected_rate(), 0.125);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
+        self.collected.plan_for(keys)
+    }
+
+    /// The most keys whose function takes at most so many bytes; 0 if not even one does.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Function::builder().value_bits(8);
+    /// assert!((4000..4056).contains(&builder.max_keys(4096)?));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves.
+    pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
+        self.collected.settings.max_keys(bytes)
+    }
+
+    /// Builds the function.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, Function};
+    ///
+    /// let mut builder = Function::builder().value_bits(7);
+    /// builder.extend([("ada", 36), ("grace", 85), ("ada", 63)]);
+    /// let error = builder.finish().unwrap_err();
+    /// assert!(matches!(error, BuildError::Contradiction { first: 0, second: 2 }));
+    /// ```
+    ///
+    /// # Errors
+    /// If a key has two values, if a value has too many bits, if the settings contradict
+    /// themselves or the number of keys, if memory runs out, if the progress callback
+    /// cancels, or if the key hashes are so far from random that no system of reasonable size
+    /// is solvable.
+    pub fn finish(mut self) -> Result<Function, BuildError> {
+        self.build()
+    }
+
+    /// Builds the function and writes its bytes; returns how many.
+    ///
+    /// ```
+    /// use ribbonfilter::Function;
+    ///
+    /// let mut builder = Function::builder().value_bits(7);
+    /// builder.push("ada", 36);
+    /// let mut bytes = Vec::new();
+    /// builder.finish_to(&mut bytes)?;
+    /// assert_eq!(Function::open(bytes)?.get("ada"), 36);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), or if writing fails.
+    #[cfg(feature = "std")]
+    pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
+        let function = self.build()?;
+        self.collected.write(function.as_bytes(), writer)
+    }
+
+    fn build(&mut self) -> Result<Function, BuildError> {
+        // Settings first: they tell how wide a value may be.
+        self.plan()?;
+        self.join_rows()?;
+        let bytes = self.collected.build()?;
+        Ok(Function::open(bytes).expect("what was built can be opened"))
+    }
+
+    /// Makes rows of values, unless one has too many bits.
+    fn join_rows(&mut self) -> Result<(), BuildError> {
+        let (rows, most) = (self.rows, self.rows.most());
+        for (position, item) in (0..).zip(&mut self.collected.items) {
+            if item.value > most {
+                let (value, value_bits) = (item.value, rows.value_bits);
+                return Err(BuildError::ValueTooWide { position, value, value_bits });
+            }
+            item.value = rows.join(item.hash, item.value);
+        }
+        Ok(())
+    }
+
+    /// Builds with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.collected.kernel = Some(kernel);
+        self
+    }
+}
+
+impl fmt::Debug for FunctionBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionBuilder")
+            .field("settings", &self.collected.settings)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,469 @@
+//! Static functions: the one function type, over any bytes (paper, section 2).
+//!
+//! A ribbon maps every key to the sum of the slots that it selects. A filter makes that sum
+//! a fingerprint; a function makes it a value of up to 64 bits, and may add a fingerprint.
+
+mod builder;
+mod row;
+
+pub use builder::FunctionBuilder;
+
+use row::Rows;
+
+use crate::arch::Kernel;
+use crate::bytes::OwnedBytes;
+use crate::equation::mix;
+use crate::error::{BuildError, OpenError};
+use crate::format::{self, Content, Header, Kind};
+use crate::query::{AnyProbe, SumsTo};
+use crate::{Key, Variant, Width};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A static map from keys to values of a fixed number of bits, without the keys.
+///
+/// A key that was put in gives its value, always. Any other key gives an arbitrary one,
+/// unless there are [fingerprints](FunctionBuilder::fingerprint_bits): then
+/// [`lookup`](Self::lookup) mostly tells that it is not there. For large sets it takes about
+/// 0.1 % more than the bits of the values.
+///
+/// The function *is* its bytes, as a [`Filter`](crate::Filter) is.
+///
+/// ```
+/// use ribbonfilter::Function;
+///
+/// let ages = Function::build([("ada", 36), ("grace", 85)], 7)?;
+/// assert_eq!(ages.get("ada"), 36);
+/// assert_eq!(ages.get("grace"), 85);
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// A foreign `AsRef` that later returns bytes of another length than it was opened with can
+/// no longer be asked; every key is then mapped to 0.
+#[derive(Clone)]
+pub struct Function<D = OwnedBytes> {
+    data: D,
+    header: Header,
+    rows: Rows,
+    probe: AnyProbe<SumsTo>,
+    /// The bytes that `data` had when it was opened.
+    len: usize,
+}
+
+impl Function {
+    /// Builds a function of all pairs of a key and a value, of so many bits a value.
+    ///
+    /// ```
+    /// use ribbonfilter::Function;
+    ///
+    /// let squares = Function::build((0..1000u64).map(|n| (n, n * n)), 20)?;
+    /// assert_eq!(squares.get(12), 144);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`FunctionBuilder::finish`].
+    pub fn build<I, K>(pairs: I, value_bits: u32) -> Result<Self, BuildError>
+    where
+        I: IntoIterator<Item = (K, u64)>,
+        K: Key,
+    {
+        let mut builder = Self::builder().value_bits(value_bits);
+        builder.extend(pairs);
+        builder.finish()
+    }
+
+    /// A builder, for everything that can be chosen.
+    ///
+    /// ```
+    /// use ribbonfilter::Function;
+    ///
+    /// let mut builder = Function::builder().value_bits(7).fingerprint_bits(8);
+    /// builder.push("ada", 36);
+    /// assert_eq!(builder.finish()?.lookup("ada"), Some(36));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn builder() -> FunctionBuilder<'static> {
+        FunctionBuilder::new()
+    }
+
+    /// Reads a function from a file into memory.
+    ///
+    /// ```no_run
+    /// use ribbonfilter::Function;
+    ///
+    /// println!("{}", Function::open_file("ages.ribbon")?.get("ada"));
+    /// # Ok::<(), ribbonfilter::OpenError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as in [`open`](Function::open).
+    #[cfg(feature = "std")]
+    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        Self::open(OwnedBytes::read_file(path.as_ref())?)
+    }
+}
+
+impl<D: AsRef<[u8]>> Function<D> {
+    /// Opens a function over bytes that are there already, in constant time and without a
+    /// copy.
+    ///
+    /// Only the fixed part at the end is read and checked; [`verify`](Self::verify) checks
+    /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
+    /// panic or read outside.
+    ///
+    /// ```
+    /// use ribbonfilter::Function;
+    ///
+    /// let bytes: Vec<u8> = Function::build([("ada", 36)], 7)?.as_bytes().to_vec();
+    /// let ages = Function::open(&bytes[..])?;
+    /// ages.verify()?;
+    /// assert_eq!(ages.get("ada"), 36);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a function that this version can read, or not all of one.
+    #[inline]
+    pub fn open(data: D) -> Result<Self, OpenError> {
+        let bytes = data.as_ref();
+        let (len, header) = (bytes.len(), Header::read(bytes, Kind::Function)?);
+        let fingerprint_bits = match header.content {
+            Content::Function { fingerprint_bits } => fingerprint_bits,
+            Content::Filter { .. } => 0,
+        };
+        let value_bits = header.shape.columns - fingerprint_bits;
+        let probe = AnyProbe::new(&header, len, Kernel::best());
+        Ok(Self { data, header, rows: Rows { value_bits, fingerprint_bits }, probe, len })
+    }
+
+    /// Checks every byte against the checksums.
+    ///
+    /// ```
+    /// use ribbonfilter::{Function, OpenError};
+    ///
+    /// let mut bytes = Function::build([("ada", 36)], 7)?.as_bytes().to_vec();
+    /// bytes[0] ^= 1;
+    /// let altered = Function::open(bytes).unwrap();
+    /// assert!(matches!(altered.verify(), Err(OpenError::DataDamaged)));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a byte was altered.
+    pub fn verify(&self) -> Result<(), OpenError> {
+        format::verify(self.data.as_ref(), Kind::Function)
+    }
+
+    /// The value of a key that was put in; an arbitrary one for another key.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build([(9, 3), (25, 5)], 3)?;
+    /// assert_eq!(roots.get(25), 5);
+    /// assert!(roots.get(26) < 8);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn get(&self, key: impl Key) -> u64 {
+        self.get_hash(key.key_hash(self.header.key_seed))
+    }
+
+    /// The value of the key with this hash.
+    ///
+    /// For keys that were put in by [`FunctionBuilder::push_hash`], or whose
+    /// [`Key::key_hash`] is at hand. A key seed does not touch a hash that is given.
+    ///
+    /// ```
+    /// use ribbonfilter::{Function, Key};
+    ///
+    /// let ages = Function::build([("ada", 36)], 7)?;
+    /// assert_eq!(ages.get_hash("ada".key_hash(0)), 36);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn get_hash(&self, key_hash: u64) -> u64 {
+        self.rows.value(self.probe.answer(self.data.as_ref(), key_hash))
+    }
+
+    /// The value of a key, or nothing if its fingerprint tells that it was not put in.
+    ///
+    /// With `k` [bits of fingerprints](FunctionBuilder::fingerprint_bits) a key that was not
+    /// put in has a value by mistake with chance `2^-k`: always, if there are none.
+    ///
+    /// ```
+    /// use ribbonfilter::Function;
+    ///
+    /// let mut builder = Function::builder().value_bits(7).fingerprint_bits(20);
+    /// builder.extend([("ada", 36), ("grace", 85)]);
+    /// let ages = builder.finish()?;
+    /// assert_eq!(ages.lookup("grace"), Some(85));
+    /// assert_eq!(ages.lookup("edsger"), None);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn lookup(&self, key: impl Key) -> Option<u64> {
+        self.lookup_hash(key.key_hash(self.header.key_seed))
+    }
+
+    /// [`lookup`](Self::lookup) for the key with this hash.
+    ///
+    /// ```
+    /// use ribbonfilter::{Function, Key};
+    ///
+    /// let ages = Function::build([("ada", 36)], 7)?;
+    /// assert_eq!(ages.lookup_hash("ada".key_hash(0)), Some(36));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn lookup_hash(&self, key_hash: u64) -> Option<u64> {
+        self.found(key_hash, self.probe.answer(self.data.as_ref(), key_hash))
+    }
+
+    /// The value in a row that a key has, if it is there.
+    #[inline]
+    fn found(&self, key_hash: u64, row: u64) -> Option<u64> {
+        match self.is_empty() && self.rows.fingerprint_bits > 0 {
+            true => None,
+            false => self.rows.value_of(mix(key_hash), row),
+        }
+    }
+
+    /// [`get`](Self::get) for many keys.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build([(9, 3), (25, 5)], 3)?;
+    /// assert_eq!(roots.get_batch(&[25, 9]), [5, 3]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn get_batch<K: Key>(&self, keys: &[K]) -> Vec<u64> {
+        let mut values = vec![0; keys.len()];
+        self.get_batch_into(keys, &mut values);
+        values
+    }
+
+    /// [`get_batch`](Self::get_batch) into a buffer that is there already. If the lengths
+    /// differ, the longer one's rest is left alone.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build([(9, 3), (25, 5)], 3)?;
+    /// let mut values = [0; 2];
+    /// roots.get_batch_into(&[25, 9], &mut values);
+    /// assert_eq!(values, [5, 3]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn get_batch_into<K: Key>(&self, keys: &[K], values: &mut [u64]) {
+        let values = first_of(values, keys.len());
+        self.probe.answer_keys(self.data.as_ref(), keys, self.header.key_seed, values);
+        self.cut(values);
+    }
+
+    /// [`get_hash`](Self::get_hash) for many hashes.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Function, Key};
+    /// # let ages = Function::build([("ada", 36)], 7)?;
+    /// assert_eq!(ages.get_hash_batch(&["ada".key_hash(0)]), [36]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn get_hash_batch(&self, key_hashes: &[u64]) -> Vec<u64> {
+        let mut values = vec![0; key_hashes.len()];
+        self.get_hash_batch_into(key_hashes, &mut values);
+        values
+    }
+
+    /// [`get_hash_batch`](Self::get_hash_batch) into a buffer that is there already. If the
+    /// lengths differ, the longer one's rest is left alone.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Function, Key};
+    /// # let ages = Function::build([("ada", 36)], 7)?;
+    /// let mut values = [0];
+    /// ages.get_hash_batch_into(&["ada".key_hash(0)], &mut values);
+    /// assert_eq!(values, [36]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn get_hash_batch_into(&self, key_hashes: &[u64], values: &mut [u64]) {
+        let values = first_of(values, key_hashes.len());
+        self.probe.answer_hashes(self.data.as_ref(), key_hashes, values);
+        self.cut(values);
+    }
+
+    /// Makes values of rows.
+    fn cut(&self, rows: &mut [u64]) {
+        rows.iter_mut().for_each(|row| *row = self.rows.value(*row));
+    }
+
+    /// [`lookup`](Self::lookup) for many keys.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build([(9, 3), (25, 5)], 3)?;
+    /// assert_eq!(roots.lookup_batch(&[25, 9]), [Some(5), Some(3)]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn lookup_batch<K: Key>(&self, keys: &[K]) -> Vec<Option<u64>> {
+        let hashes = keys.iter().map(|key| key.key_hash(self.header.key_seed));
+        self.lookup_hash_batch(&hashes.collect::<Vec<_>>())
+    }
+
+    /// [`lookup_hash`](Self::lookup_hash) for many hashes.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Function, Key};
+    /// # let ages = Function::build([("ada", 36)], 7)?;
+    /// assert_eq!(ages.lookup_hash_batch(&["ada".key_hash(0)]), [Some(36)]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn lookup_hash_batch(&self, key_hashes: &[u64]) -> Vec<Option<u64>> {
+        let mut rows = vec![0; key_hashes.len()];
+        self.probe.answer_hashes(self.data.as_ref(), key_hashes, &mut rows);
+        key_hashes.iter().zip(rows).map(|(&key_hash, row)| self.found(key_hash, row)).collect()
+    }
+
+    /// The same function with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.probe = AnyProbe::new(&self.header, self.len, kernel);
+        self
+    }
+
+    /// The bytes of the function: write them anywhere, [`open`](Self::open) them again.
+    ///
+    /// ```
+    /// # let ages = ribbonfilter::Function::build([("ada", 36)], 7)?;
+    /// assert_eq!(ages.as_bytes().len(), ages.size_in_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn as_bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The buffer that the function was opened over.
+    ///
+    /// ```
+    /// # let ages = ribbonfilter::Function::build([("ada", 36)], 7)?;
+    /// assert!(ages.into_inner().as_ref().len() > 40);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn into_inner(self) -> D {
+        self.data
+    }
+
+    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    ///
+    /// ```
+    /// # let ages = ribbonfilter::Function::build([("ada", 36), ("ada", 36)], 7)?;
+    /// assert_eq!(ages.len(), 1);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn len(&self) -> u64 {
+        self.header.keys
+    }
+
+    /// Whether there is no key.
+    ///
+    /// ```
+    /// # let nothing = ribbonfilter::Function::build([("", 0); 0], 7)?;
+    /// assert!(nothing.is_empty());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All bytes, the fixed part included.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build((0..1000u64).map(|n| (n * n, n)), 10)?;
+    /// assert!((1290..1300).contains(&roots.size_in_bytes()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn size_in_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// All stored bits over the number of keys; infinite without keys.
+    ///
+    /// ```
+    /// # let roots = ribbonfilter::Function::build((0..1000u64).map(|n| (n * n, n)), 10)?;
+    /// assert!((10.0..10.4).contains(&roots.bits_per_key()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn bits_per_key(&self) -> f64 {
+        self.len as f64 * 8.0 / self.len() as f64
+    }
+
+    /// The bits of a value.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Function::build([("ada", 36)], 7)?.value_bits(), 7);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn value_bits(&self) -> u32 {
+        self.rows.value_bits
+    }
+
+    /// The bits of a fingerprint.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Function::build([("ada", 36)], 7)?.fingerprint_bits(), 0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn fingerprint_bits(&self) -> u32 {
+        self.rows.fingerprint_bits
+    }
+
+    /// The variant.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Function, Variant};
+    /// assert_eq!(Function::build([("ada", 36)], 7)?.variant(), Variant::Standard);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn variant(&self) -> Variant {
+        self.header.shape.variant
+    }
+
+    /// The ribbon width.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Function, Width};
+    /// assert_eq!(Function::build([("ada", 36)], 7)?.width(), Width::W128);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn width(&self) -> Width {
+        self.header.shape.width
+    }
+
+    /// The seed under which keys are hashed.
+    ///
+    /// ```
+    /// # let mut builder = ribbonfilter::Function::builder().value_bits(7).key_seed(5);
+    /// # builder.push("ada", 36);
+    /// assert_eq!(builder.finish()?.key_seed(), 5);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn key_seed(&self) -> u64 {
+        self.header.key_seed
+    }
+}
+
+/// So many of the values, or all there are.
+fn first_of(values: &mut [u64], count: usize) -> &mut [u64] {
+    let count = count.min(values.len());
+    &mut values[..count]
+}
+
+impl<D: AsRef<[u8]>> fmt::Debug for Function<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function")
+            .field("variant", &self.variant())
+            .field("width", &self.width())
+            .field("value_bits", &self.value_bits())
+            .field("fingerprint_bits", &self.fingerprint_bits())
+            .field("len", &self.len())
+            .field("size_in_bytes", &self.size_in_bytes())
+            .finish_non_exhaustive()
+    }
+}
