@@ -39,7 +39,13 @@ pub(crate) trait Places: Copy {
     /// those are answered slowly, where it is done.
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B>;
 
-    /// The same where memory is far and a branch that is not foreseen is dear.
+    /// What [`Path::PLAIN`] means to these places holds for them.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        false
+    }
+
+    /// The same as [`find`](Self::find) where memory is far and a branch that is not foreseen is dear.
     #[inline(always)]
     fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         self.find::<B, P>(readable, key_hash)
@@ -118,12 +124,11 @@ pub(crate) struct Probe<L, Q: Question> {
 }
 
 impl<L: Places, Q: Question> Probe<L, Q> {
-    /// `plain` is what [`Path::PLAIN`] means to these places.
     #[inline(always)]
-    fn new(header: &Header, len: usize, kernel: Kernel, places: L, plain: bool) -> Self {
+    fn new(header: &Header, len: usize, kernel: Kernel, places: L) -> Self {
         let (layout, width) = (header.shape.layout(), header.shape.width);
         Self {
-            compiled: kernel.compiled(width, layout.is_fractional(), plain),
+            compiled: kernel.compiled(width, layout.is_fractional(), places.is_plain()),
             solution: Solution::new(layout, width, len),
             places,
         }
@@ -214,23 +219,22 @@ impl<L: Places, Q: Question> Probe<L, Q> {
         // A ring of equations: each takes the place of one that is answered.
         let mut ring = [Laid::<B>::NOWHERE; AHEAD];
         for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *laid = self.fetch::<I, B, P, FAR>(instructions, readable, key_hash);
+            *laid = self.fetch::<B, P, FAR>(readable, key_hash);
         }
         let behind = key_hashes.get(AHEAD..).unwrap_or_default();
         for (index, (&key_hash, answer)) in key_hashes.iter().zip(answers).enumerate() {
             let laid = &mut ring[index % AHEAD];
             *answer = self.ask::<I, B, P>(instructions, readable, key_hash, *laid);
             if let Some(&next) = behind.get(index) {
-                *laid = self.fetch::<I, B, P, FAR>(instructions, readable, next);
+                *laid = self.fetch::<B, P, FAR>(readable, next);
             }
         }
     }
 
     /// Finds the place of a key and asks for its memory.
     #[inline(always)]
-    fn fetch<I: Instructions, B: Band, P: Path, const FAR: bool>(
+    fn fetch<B: Band, P: Path, const FAR: bool>(
         &self,
-        instructions: I,
         readable: Readable<'_>,
         key_hash: u64,
     ) -> Laid<B> {
@@ -238,7 +242,7 @@ impl<L: Places, Q: Question> Probe<L, Q> {
             true => self.places.find_far::<B, P>(readable, key_hash),
             false => self.places.find::<B, P>(readable, key_hash),
         };
-        readable.fetch(instructions, &laid);
+        readable.fetch(&laid);
         laid
     }
 }
@@ -254,13 +258,8 @@ impl<Q: Question> AnyProbe<Q> {
     #[inline]
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
         match header.shape.variant {
-            Variant::Bumped => {
-                Self::Layers(Probe::new(header, len, kernel, Layers::new(header), false))
-            }
-            _ => {
-                let places = OneSystem::new(header);
-                Self::OneSystem(Probe::new(header, len, kernel, places, places.is_plain()))
-            }
+            Variant::Bumped => Self::Layers(Probe::new(header, len, kernel, Layers::new(header))),
+            _ => Self::OneSystem(Probe::new(header, len, kernel, OneSystem::new(header))),
         }
     }
 

@@ -85,11 +85,6 @@ impl Instructions for Avx2 {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        prefetch(address);
-    }
 }
 
 /// Four columns' words under the coefficients, summed over the parts.
@@ -126,11 +121,4 @@ unsafe fn parities_of_32(words: __m256i) -> u64 {
         // The top bit of each word is now the parity of all its bits.
         _mm256_movemask_ps(_mm256_castsi256_ps(words)) as u64
     }
-}
-
-#[inline(always)]
-pub(super) fn prefetch(address: *const u8) {
-    // SAFETY: a prefetch reads nothing that the program could see, and of an address that
-    // cannot be read it does nothing; SSE is part of every x86-64.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }

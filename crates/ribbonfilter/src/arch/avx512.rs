@@ -102,11 +102,6 @@ impl Instructions for Avx512 {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        super::avx2::prefetch(address);
-    }
 }
 
 /// Solves rows for `8 * VECTORS` columns: each vector holds the states of eight, one to a

@@ -1,7 +1,7 @@
 //! Kernels: the code that knows the CPU, behind one surface.
 //!
 //! A kernel computes the parities of a group of columns at one place of the solution, and
-//! fetches memory ahead. [`Instructions`] is that surface; each module below implements it
+//! solves rows. [`Instructions`] is that surface; each module below implements it
 //! for one instruction set, and [`portable`] for every target. The types that implement it
 //! are *tokens*: one exists only where the CPU has the instructions, so using it is safe.
 //!
@@ -51,8 +51,16 @@ mod neon;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
 mod planes;
 mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod prefetch;
 
 pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use prefetch::prefetch;
+/// Other targets take memory as it comes.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn prefetch(_: *const u8) {}
 
 use crate::Width;
 use crate::back_substitution::{self, Columns, Rows};
@@ -126,9 +134,6 @@ pub(crate) trait Instructions: Copy {
     fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
         back_substitution::solve_rows(rows, columns, stored);
     }
-
-    /// Asks for the cache line of an address, which need not be one that can be read.
-    fn prefetch(self, address: *const u8);
 }
 
 /// Something to be done with an instruction set, compiled anew for each.
@@ -434,16 +439,16 @@ impl<'a> Readable<'a> {
 
     /// Asks for the memory that [`matches`](Self::matches) will read.
     #[inline(always)]
-    pub(crate) fn fetch<I: Instructions, B: Band>(self, instructions: I, laid: &Laid<B>) {
+    pub(crate) fn fetch<B: Band>(self, laid: &Laid<B>) {
         const LINE: usize = 64;
         let first = self.bytes.as_ptr().wrapping_add(laid.offset);
         let size = self.solution.block_bytes * B::PARTS;
-        instructions.prefetch(first);
+        prefetch(first);
         // Two lines are most that an equation of a usual filter reads.
-        instructions.prefetch(first.wrapping_add(size.min(2 * LINE).saturating_sub(1)));
+        prefetch(first.wrapping_add(size.min(2 * LINE).saturating_sub(1)));
         let mut ahead = 2 * LINE;
         while ahead < size {
-            instructions.prefetch(first.wrapping_add(ahead.min(size - 1)));
+            prefetch(first.wrapping_add(ahead.min(size - 1)));
             ahead += LINE;
         }
     }

@@ -1,5 +1,5 @@
 //! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
-#![expect(unsafe_code, reason = "loads through pointers, and a prefetch instruction")]
+#![expect(unsafe_code, reason = "loads through pointers")]
 
 use super::{Group, Instructions, Work};
 use crate::Width;
@@ -49,19 +49,6 @@ impl Instructions for Neon {
             const PLACES: [i8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
             let parities = vand_u8(vget_low_u8(counts), vdup_n_u8(1));
             u64::from(vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr()))))
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        // SAFETY: a prefetch changes nothing that the program could see, and of an address
-        // that cannot be read it does nothing.
-        unsafe {
-            core::arch::asm!(
-                "prfm pldl1keep, [{address}]",
-                address = in(reg) address,
-                options(nostack, preserves_flags, readonly),
-            );
         }
     }
 }

@@ -23,9 +23,6 @@ impl Instructions for Portable {
         };
         parities_of([a, b, c, d, e, f, g, h])
     }
-
-    #[inline(always)]
-    fn prefetch(self, _: *const u8) {}
 }
 
 /// The parities of eight words, one bit each.

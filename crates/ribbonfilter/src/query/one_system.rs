@@ -38,12 +38,6 @@ impl OneSystem {
         }
     }
 
-    /// Whether every row is expected to be zero, no start is smashed and one seed serves all.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.homogeneous && self.seeds.is_none() && !self.starts.is_smashed()
-    }
-
     /// The place of a key in a Balanced ribbon: the primary one unless its bucket is bumped.
     #[inline(always)]
     fn find_balanced<B: Band, P: Path>(
@@ -65,6 +59,12 @@ impl OneSystem {
 }
 
 impl Places for OneSystem {
+    /// Whether every row is expected to be zero, no start is smashed and one seed serves all.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.homogeneous && self.seeds.is_none() && !self.starts.is_smashed()
+    }
+
     #[inline(always)]
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         let mixed = mix(key_hash);
