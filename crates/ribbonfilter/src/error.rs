@@ -141,7 +141,7 @@ impl fmt::Display for BuildError {
             ),
             Self::RateTooLow { rate, lowest } => write!(
                 f,
-                "a false-positive rate of {rate:e} is out of reach: the lowest here is {lowest:e}"
+                "a false-positive rate of {rate:e} is out of reach: the lowest here is {lowest:.4e}"
             ),
             Self::InvalidColumns { columns, most } => {
                 write!(f, "the columns must be more than 0 and at most {most}, but are {columns}")
@@ -427,7 +427,7 @@ impl fmt::Display for ShrinkError {
             Self::RateTooLow { rate, lowest } => write!(
                 f,
                 "a false-positive rate of {rate:e} is out of reach: the filter itself has \
-                 {lowest:e}, and shrinking only raises it"
+                 {lowest:.4e}, and shrinking only raises it"
             ),
             Self::InvalidColumns { columns, most } => write!(
                 f,
