@@ -16,7 +16,7 @@
 //! practical purposes in the last shard: all the room that was wasted before is missing
 //! there. The planner gives so many slots that this happens to at most one seed in six for
 //! small sets, and hardly ever for large ones; the lowest seed that works is taken. If none
-//! of [`MAX_SEEDS`] does (10^-12 for random hashes), or if a segment is so crowded that none
+//! of [`MAX_SEEDS`] does, or if a segment is so crowded that none
 //! can, there are to be more slots.
 //!
 //! A system of one shard is a Standard one.
