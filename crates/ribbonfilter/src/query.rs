@@ -33,11 +33,25 @@ const HASHED: usize = 256;
 
 /// How the keys of a variant find their places.
 pub(crate) trait Places: Copy {
+    /// What is known, and of use to them, of what might be known.
+    type Known<const FRACTIONAL: bool, const PLAIN: bool>: Path;
+
     /// Where the key with this hash is, if it is in the set.
     ///
     /// Coefficients need not be cut to the slots: few systems are so narrow, and queries of
     /// those are answered slowly, where it is done.
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B>;
+
+    /// The same for nearly all keys, as fast as can be; nothing for the few whose place is to
+    /// be looked for by [`find`](Self::find).
+    #[inline(always)]
+    fn find_at_once<B: Band, P: Path>(
+        &self,
+        readable: Readable<'_>,
+        key_hash: u64,
+    ) -> Option<Laid<B>> {
+        Some(self.find::<B, P>(readable, key_hash))
+    }
 
     /// What [`Path::PLAIN`] means to these places holds for them.
     #[inline]
@@ -45,16 +59,17 @@ pub(crate) trait Places: Copy {
         false
     }
 
-    /// The same as [`find`](Self::find) where memory is far and a branch that is not foreseen is dear.
-    #[inline(always)]
-    fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
-        self.find::<B, P>(readable, key_hash)
-    }
+    /// The same places, found in a way that suits a memory so far away that a branch that is not
+    /// foreseen is dear.
+    type Far: Places;
+    fn far(self) -> Self::Far;
 }
 
 /// What is asked at the place of a key.
 pub(crate) trait Question: Copy {
     type Answer: Copy;
+    /// What is known, and of use to it, of what the places know.
+    type Known<P: Path>: Path;
     /// What is told where the bytes have another length than those that were opened.
     const UNKNOWN: Self::Answer;
 
@@ -74,6 +89,7 @@ pub(crate) struct Holds;
 
 impl Question for Holds {
     type Answer = bool;
+    type Known<P: Path> = P;
     /// Any key might be there.
     const UNKNOWN: bool = true;
 
@@ -98,6 +114,8 @@ pub(crate) struct SumsTo;
 
 impl Question for SumsTo {
     type Answer = u64;
+    /// The columns of a function are whole, and its rows are no fingerprints.
+    type Known<P: Path> = Knows<false, false>;
     const UNKNOWN: u64 = 0;
 
     #[inline(always)]
@@ -140,29 +158,18 @@ impl<L: Places, Q: Question> Probe<L, Q> {
         instructions: I,
         readable: Readable<'_>,
         key_hash: u64,
-        laid: Laid<B>,
+        laid: Option<Laid<B>>,
     ) -> Q::Answer {
-        match Q::ask::<I, B, P>(instructions, readable, laid) {
+        match laid.and_then(|laid| Q::ask::<I, B, P>(instructions, readable, laid)) {
             Some(answer) => answer,
-            None => self.answer_slowly::<B>(readable.bytes(), key_hash),
+            None => self.compiled.answer_rare(self, readable.bytes(), key_hash),
         }
-    }
-
-    /// Near the end of the solution. It takes what [`answer`](Query::answer) takes, so
-    /// that the call is a jump and nothing need be saved before it.
-    #[cold]
-    #[inline(never)]
-    fn answer_slowly<B: Band>(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
-        let Some(readable) = self.solution.over(bytes) else {
-            return Q::UNKNOWN;
-        };
-        // What may be known of any filter.
-        Q::ask_slowly(readable, self.places.find::<B, Knows<true, false>>(readable, key_hash))
     }
 }
 
 impl<L: Places, Q: Question> Query for Probe<L, Q> {
     type Answer = Q::Answer;
+    type Path<const FRACTIONAL: bool, const PLAIN: bool> = Q::Known<L::Known<FRACTIONAL, PLAIN>>;
 
     #[inline(always)]
     fn answer<I: Instructions, B: Band, P: Path>(
@@ -174,8 +181,25 @@ impl<L: Places, Q: Question> Query for Probe<L, Q> {
         let Some(readable) = self.solution.over(bytes) else {
             return Q::UNKNOWN;
         };
-        let laid = self.places.find::<B, P>(readable, key_hash);
+        let laid = self.places.find_at_once::<B, P>(readable, key_hash);
         self.ask::<I, B, P>(instructions, readable, key_hash, laid)
+    }
+
+    #[inline(always)]
+    fn answer_rare<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Q::Answer {
+        let Some(readable) = self.solution.over(bytes) else {
+            return Q::UNKNOWN;
+        };
+        let laid = self.places.find::<B, P>(readable, key_hash);
+        match Q::ask::<I, B, P>(instructions, readable, laid) {
+            Some(answer) => answer,
+            None => Q::ask_slowly(readable, laid),
+        }
     }
 
     #[inline(always)]
@@ -194,14 +218,20 @@ impl<L: Places, Q: Question> Query for Probe<L, Q> {
         };
         if bytes.len() <= CACHED_BYTES {
             for (&key_hash, answer) in key_hashes.iter().zip(answers) {
-                let laid = probe.places.find::<B, P>(readable, key_hash);
+                let laid = probe.places.find_at_once::<B, P>(readable, key_hash);
                 *answer = probe.ask::<I, B, P>(instructions, readable, key_hash, laid);
             }
             return;
         }
         match bytes.len() <= FAR_BYTES {
-            true => probe.pipeline::<I, B, P, false>(instructions, readable, key_hashes, answers),
-            false => probe.pipeline::<I, B, P, true>(instructions, readable, key_hashes, answers),
+            true => {
+                let fetch = Fetch { readable, places: probe.places };
+                probe.pipeline::<I, B, P, _>(instructions, fetch, key_hashes, answers);
+            }
+            false => {
+                let fetch = Fetch { readable, places: probe.places.far() };
+                probe.pipeline::<I, B, P, _>(instructions, fetch, key_hashes, answers);
+            }
         }
     }
 }
@@ -209,40 +239,41 @@ impl<L: Places, Q: Question> Query for Probe<L, Q> {
 impl<L: Places, Q: Question> Probe<L, Q> {
     /// Answers many queries, the memory of some always on its way.
     #[inline(always)]
-    fn pipeline<I: Instructions, B: Band, P: Path, const FAR: bool>(
+    fn pipeline<I: Instructions, B: Band, P: Path, F: Places>(
         &self,
         instructions: I,
-        readable: Readable<'_>,
+        fetch: Fetch<'_, F>,
         key_hashes: &[u64],
         answers: &mut [Q::Answer],
     ) {
         // A ring of equations: each takes the place of one that is answered.
         let mut ring = [Laid::<B>::NOWHERE; AHEAD];
         for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *laid = self.fetch::<B, P, FAR>(readable, key_hash);
+            *laid = fetch.find::<B, P>(key_hash);
         }
         let behind = key_hashes.get(AHEAD..).unwrap_or_default();
         for (index, (&key_hash, answer)) in key_hashes.iter().zip(answers).enumerate() {
             let laid = &mut ring[index % AHEAD];
-            *answer = self.ask::<I, B, P>(instructions, readable, key_hash, *laid);
+            *answer = self.ask::<I, B, P>(instructions, fetch.readable, key_hash, Some(*laid));
             if let Some(&next) = behind.get(index) {
-                *laid = self.fetch::<B, P, FAR>(readable, next);
+                *laid = fetch.find::<B, P>(next);
             }
         }
     }
+}
 
-    /// Finds the place of a key and asks for its memory.
+/// Places in a solution whose memory is asked for when they are found.
+#[derive(Clone, Copy)]
+struct Fetch<'a, F> {
+    readable: Readable<'a>,
+    places: F,
+}
+
+impl<F: Places> Fetch<'_, F> {
     #[inline(always)]
-    fn fetch<B: Band, P: Path, const FAR: bool>(
-        &self,
-        readable: Readable<'_>,
-        key_hash: u64,
-    ) -> Laid<B> {
-        let laid = match FAR {
-            true => self.places.find_far::<B, P>(readable, key_hash),
-            false => self.places.find::<B, P>(readable, key_hash),
-        };
-        readable.fetch(&laid);
+    fn find<B: Band, P: Path>(&self, key_hash: u64) -> Laid<B> {
+        let laid = self.places.find::<B, P>(self.readable, key_hash);
+        self.readable.fetch(&laid);
         laid
     }
 }

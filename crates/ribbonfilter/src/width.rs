@@ -189,9 +189,9 @@ bands! {
         [near, bits.rotate_left(shift) ^ near, 0]
     };
     u128, Width::W128, 3, |bits, shift| {
-        let spread = bits << shift;
-        let far = (bits >> 64) as u64;
-        [spread as u64, (spread >> 64) as u64, far.rotate_left(shift) ^ far << shift]
+        let [low, high] = bits.to_words();
+        let (near, far) = (low << shift, high << shift);
+        [near, low.rotate_left(shift) ^ near ^ far, high.rotate_left(shift) ^ far]
     };
 }
 

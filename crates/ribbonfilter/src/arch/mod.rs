@@ -13,7 +13,7 @@
 //!
 //! This module knows nothing of keys or variants.
 
-/// The two entries of [`Compiled`] for the instruction set of a module, each the root of a
+/// The entries of [`Compiled`] for the instruction set of a module, each the root of a
 /// piece of code that the compiler sees as a whole.
 macro_rules! entries {
     ($token:expr $(, $features:literal)?) => {
@@ -24,6 +24,15 @@ macro_rules! entries {
             key_hash: u64,
         ) -> Q::Answer {
             query.answer::<_, B, P>($token, bytes, key_hash)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn answer_rare<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+            query: &Q,
+            bytes: &[u8],
+            key_hash: u64,
+        ) -> Q::Answer {
+            query.answer_rare::<_, B, P>($token, bytes, key_hash)
         }
 
         $(#[target_feature(enable = $features)])?
@@ -38,7 +47,11 @@ macro_rules! entries {
 
         pub(super) fn compiled<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
         ) -> $crate::arch::Compiled<Q, Q::Answer> {
-            $crate::arch::Compiled { answer: answer::<Q, B, P>, answer_all: answer_all::<Q, B, P> }
+            $crate::arch::Compiled {
+                answer: answer::<Q, B, P>,
+                answer_rare: answer_rare::<Q, B, P>,
+                answer_all: answer_all::<Q, B, P>,
+            }
         }
     };
 }
@@ -143,13 +156,25 @@ pub(crate) trait Work {
     fn run<I: Instructions>(self, instructions: I) -> Self::Output;
 }
 
-/// Queries that can be compiled for an instruction set, a width and a [`Path`]. Both
+/// Queries that can be compiled for an instruction set, a width and a [`Path`]. All its
 /// functions must be `#[inline(always)]`, as in [`Work`].
 pub(crate) trait Query {
     /// Whether a key might be there, or what it is mapped to.
     type Answer;
+    /// What is known if [`Knows`] is: less, where nothing is won by more, so that fewer are
+    /// compiled.
+    type Path<const FRACTIONAL: bool, const PLAIN: bool>: Path;
 
     fn answer<I: Instructions, B: Band, P: Path>(
+        &self,
+        instructions: I,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Self::Answer;
+
+    /// The same for the few keys that `answer` passes on by [`Compiled::answer_rare`]. It takes
+    /// what `answer` takes, so that passing on is a jump and nothing need be saved before it.
+    fn answer_rare<I: Instructions, B: Band, P: Path>(
         &self,
         instructions: I,
         bytes: &[u8],
@@ -175,24 +200,25 @@ pub(crate) trait Path {
     const PLAIN: bool;
 }
 
-/// Runs a piece of generic code with the [`Path`] type of two run-time facts.
+/// Runs a piece of generic code with the [`Path`] type that a [`Query`] has for two run-time
+/// facts.
 macro_rules! with_path {
     ($fractional:expr, $plain:expr, $path:ident => $body:expr) => {
         match ($fractional, $plain) {
             (false, false) => {
-                type $path = $crate::arch::Knows<false, false>;
+                type $path<Q> = <Q as $crate::arch::Query>::Path<false, false>;
                 $body
             }
             (false, true) => {
-                type $path = $crate::arch::Knows<false, true>;
+                type $path<Q> = <Q as $crate::arch::Query>::Path<false, true>;
                 $body
             }
             (true, false) => {
-                type $path = $crate::arch::Knows<true, false>;
+                type $path<Q> = <Q as $crate::arch::Query>::Path<true, false>;
                 $body
             }
             (true, true) => {
-                type $path = $crate::arch::Knows<true, true>;
+                type $path<Q> = <Q as $crate::arch::Query>::Path<true, true>;
                 $body
             }
         }
@@ -211,6 +237,7 @@ impl<const FRACTIONAL: bool, const PLAIN: bool> Path for Knows<FRACTIONAL, PLAIN
 /// registers. [`Work`] would pass them through memory, and choose among the widths inside.
 pub(crate) struct Compiled<Q, A> {
     answer: unsafe fn(&Q, &[u8], u64) -> A,
+    answer_rare: unsafe fn(&Q, &[u8], u64) -> A,
     answer_all: unsafe fn(&Q, &[u8], &[u64], &mut [A]),
 }
 
@@ -229,6 +256,12 @@ impl<Q, A> Compiled<Q, A> {
         // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
         // CPU has its features.
         unsafe { (self.answer)(query, bytes, key_hash) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn answer_rare(self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
+        // SAFETY: as above.
+        unsafe { (self.answer_rare)(query, bytes, key_hash) }
     }
 
     #[inline(always)]
@@ -325,13 +358,13 @@ impl Kernel {
         plain: bool,
     ) -> Compiled<Q, Q::Answer> {
         with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
-            Choice::Portable => portable::compiled::<Q, B, P>(),
+            Choice::Portable => portable::compiled::<Q, B, P<Q>>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(_) => avx2::compiled::<Q, B, P>(),
+            Choice::Avx2(_) => avx2::compiled::<Q, B, P<Q>>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(_) => avx512::compiled::<Q, B, P>(),
+            Choice::Avx512(_) => avx512::compiled::<Q, B, P<Q>>(),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Choice::Neon(_) => neon::compiled::<Q, B, P>(),
+            Choice::Neon(_) => neon::compiled::<Q, B, P<Q>>(),
         }))
     }
 

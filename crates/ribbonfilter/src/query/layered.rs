@@ -7,7 +7,7 @@
 
 use super::Places;
 use crate::Width;
-use crate::arch::{Laid, Path, Readable};
+use crate::arch::{Knows, Laid, Path, Readable};
 use crate::equation::{Seed, Seeded, Starts, below_segment, mix, seeded, segment};
 use crate::format::{EXCEPTION, Header, little_endian};
 use crate::layers::{self, Buckets, Further, MOST};
@@ -33,12 +33,10 @@ pub(crate) struct Layers {
     width: Width,
     smash: bool,
     seed: Seed,
-    bucket_log: u32,
     /// The thresholds of the codes, 16 bits each. If there are exceptions, that of
-    /// [`MOST`] is the whole bucket, so that its keys come to [`Layers::is_bumped`].
+    /// [`MOST`] is the whole bucket, so that its keys come to [`Layers::is_bumped`]; if there
+    /// is one layer only, all are 0.
     thresholds: u64,
-    /// The threshold of [`MOST`] as it is.
-    most: u64,
     /// Where codes and exceptions begin, and how many of these there are.
     codes: usize,
     exceptions: usize,
@@ -77,12 +75,12 @@ impl Layers {
         };
         let codes = layout.size_in_bytes() as usize;
         let exception_count = shape.further.exceptions as usize;
-        let most = u64::from(buckets.thresholds[usize::from(MOST)]);
-        let [_, others @ ..] = buckets.thresholds;
-        let threshold = if exception_count > 0 { buckets.slots() } else { most };
-        let thresholds =
-            others.iter().rev().fold(0, |packed, &next| packed << 16 | u64::from(next)) << 16
-                | threshold;
+        let [most, others @ ..] = buckets.thresholds.map(u64::from);
+        let most = if exception_count > 0 { buckets.slots() } else { most };
+        let thresholds = match further.layers() {
+            [] => 0,
+            _ => others.iter().rev().fold(0, |packed, next| packed << 16 | next) << 16 | most,
+        };
         Self {
             first,
             second,
@@ -90,9 +88,7 @@ impl Layers {
             width,
             smash,
             seed,
-            bucket_log: buckets.log,
             thresholds,
-            most,
             codes,
             exceptions: codes + shape.buckets().div_ceil(4) as usize,
             exception_count,
@@ -113,22 +109,26 @@ impl Layers {
         Place { segment: number, hash, slot: first_slot + layer.starts.start(hash) }
     }
 
-    /// Whether the code of its bucket seems to bump a key, and the code. The exceptions have
-    /// still to be asked if there are any.
+    /// The code of a slot's bucket; that of any other where there are no buckets.
     #[inline(always)]
-    fn seems_bumped(&self, bytes: &[u8], slot: u64) -> (bool, u8) {
-        let bucket = slot >> self.bucket_log;
-        let offset = slot & ((1 << self.bucket_log) - 1);
-        let byte = bytes[self.codes + (bucket >> 2) as usize];
-        let code = byte >> (2 * (bucket & 3)) & 3;
-        (offset < (self.thresholds >> (16 * code)) & 0xffff, code)
+    fn code<B: Band>(&self, bytes: &[u8], slot: u64) -> Option<u8> {
+        let bucket = slot >> Buckets::of(B::WIDTH).log;
+        let byte = *bytes.get(self.codes + (bucket >> 2) as usize)?;
+        Some(byte >> (2 * (bucket & 3)) & 3)
+    }
+
+    /// Whether this code of its bucket seems to bump a key. The exceptions have still to be
+    /// asked if there are any.
+    #[inline(always)]
+    fn seems_bumped<B: Band>(&self, slot: u64, code: u8) -> bool {
+        offset::<B>(slot) < (self.thresholds >> (16 * code)) & 0xffff
     }
 
     /// Whether a key that seems to be bumped is.
     #[inline(always)]
-    fn is_bumped(&self, bytes: &[u8], slot: u64, code: u8) -> bool {
-        let offset = slot & ((1 << self.bucket_log) - 1);
-        code != MOST || offset < self.most || self.is_exception(bytes, slot >> self.bucket_log)
+    fn is_bumped<B: Band>(&self, bytes: &[u8], slot: u64, code: u8) -> bool {
+        let Buckets { log, thresholds: [most, ..] } = Buckets::of(B::WIDTH);
+        code != MOST || offset::<B>(slot) < most.into() || self.is_exception(bytes, slot >> log)
     }
 
     /// Whether a bucket bumps all its keys: searches the sorted list by halving.
@@ -151,12 +151,11 @@ impl Layers {
     /// Where a key is that seems to be bumped from its place in the first layer.
     #[cold]
     #[inline(never)]
-    fn behind(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
-        let mut bumped = true;
+    fn behind<B: Band>(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
         let mut first_slot = self.second.first_slot;
         let further = self.further.layers();
         for (number, &next) in (1..).zip(further) {
-            if !bumped || !self.is_bumped(bytes, place.slot, code) {
+            if !self.is_bumped::<B>(bytes, place.slot, code) {
                 break;
             }
             let last = number == further.len();
@@ -167,7 +166,10 @@ impl Layers {
                 break;
             }
             first_slot += next.segment_slots << next.segment_bits;
-            (bumped, code) = self.seems_bumped(bytes, place.slot);
+            code = self.code::<B>(bytes, place.slot).unwrap_or_default();
+            if !self.seems_bumped::<B>(place.slot, code) {
+                break;
+            }
         }
         place
     }
@@ -180,37 +182,76 @@ impl Layers {
 }
 
 impl Places for Layers {
+    type Known<const FRACTIONAL: bool, const PLAIN: bool> = Knows<FRACTIONAL, false>;
+    type Far = FarLayers;
+
+    #[inline(always)]
+    fn far(self) -> FarLayers {
+        FarLayers(self)
+    }
+
     #[inline(always)]
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         let mut place = Self::place(&self.first, mix(key_hash));
-        if !self.further.layers().is_empty() {
-            let (bumped, code) = self.seems_bumped(readable.bytes(), place.slot);
-            if bumped {
-                place = self.behind(readable.bytes(), place, code);
-            }
+        let code = self.code::<B>(readable.bytes(), place.slot).unwrap_or_default();
+        if self.seems_bumped::<B>(place.slot, code) {
+            place = self.behind::<B>(readable.bytes(), place, code);
         }
         self.lay::<B, P>(readable, place)
     }
 
-    /// Without a branch that depends on the first code: most keys are in one of the first
-    /// two layers.
     #[inline(always)]
-    fn find_far<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
-        if self.further.layers().len() < 2 {
-            return self.find::<B, P>(readable, key_hash);
-        }
-        let bytes = readable.bytes();
-        let near = Self::place(&self.first, mix(key_hash));
-        let (from_first, code) = self.seems_bumped(bytes, near.slot);
-        let next = Self::place(&self.second, near.next_layer());
-        let (from_next, _) = self.seems_bumped(bytes, next.slot);
-        let doubtful = self.exception_count > 0 && code == MOST;
+    fn find_at_once<B: Band, P: Path>(
+        &self,
+        readable: Readable<'_>,
+        key_hash: u64,
+    ) -> Option<Laid<B>> {
+        let place = Self::place(&self.first, mix(key_hash));
+        let code = self.code::<B>(readable.bytes(), place.slot)?;
+        let here = !self.seems_bumped::<B>(place.slot, code);
+        here.then(|| self.lay::<B, P>(readable, place))
+    }
+}
+
+/// Layers whose codes are read without a branch that depends on the first: most keys are in
+/// one of the first two layers.
+#[derive(Clone, Copy)]
+pub(crate) struct FarLayers(Layers);
+
+impl Places for FarLayers {
+    type Known<const FRACTIONAL: bool, const PLAIN: bool> = Knows<FRACTIONAL, false>;
+    type Far = Self;
+
+    #[inline(always)]
+    fn far(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+        let (Self(layers), bytes) = (self, readable.bytes());
+        let near = Layers::place(&layers.first, mix(key_hash));
+        let next = Layers::place(&layers.second, near.next_layer());
+        let codes = [near, next].map(|place| layers.code::<B>(bytes, place.slot));
+        let [Some(code), Some(next_code)] = codes else {
+            return layers.find::<B, P>(readable, key_hash);
+        };
+        let from_first = layers.seems_bumped::<B>(near.slot, code);
+        // The second of two layers bumps nothing: what seems so there is found behind, too.
+        let from_next = layers.seems_bumped::<B>(next.slot, next_code);
+        let doubtful = layers.exception_count > 0 && code == MOST;
         let place = match from_first & (from_next | doubtful) {
-            true => self.behind(bytes, near, code),
+            true => layers.behind::<B>(bytes, near, code),
             false => near.or(next, from_first),
         };
-        self.lay::<B, P>(readable, place)
+        layers.lay::<B, P>(readable, place)
     }
+}
+
+/// How many slots of its bucket lie before a slot.
+#[inline(always)]
+fn offset<B: Band>(slot: u64) -> u64 {
+    slot & (Buckets::of(B::WIDTH).slots() - 1)
 }
 
 /// Where a key is in a layer, if it is not bumped there.

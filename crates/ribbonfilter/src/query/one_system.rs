@@ -2,7 +2,7 @@
 
 use super::Places;
 use crate::Variant;
-use crate::arch::{Laid, Path, Readable};
+use crate::arch::{Knows, Laid, Path, Readable};
 use crate::equation::{Seed, Shards, Starts, below_segment, mix, seeded, segment};
 use crate::format::Header;
 use crate::width::Band;
@@ -59,6 +59,14 @@ impl OneSystem {
 }
 
 impl Places for OneSystem {
+    type Known<const FRACTIONAL: bool, const PLAIN: bool> = Knows<FRACTIONAL, PLAIN>;
+    type Far = Self;
+
+    #[inline(always)]
+    fn far(self) -> Self {
+        self
+    }
+
     /// Whether every row is expected to be zero, no start is smashed and one seed serves all.
     #[inline]
     fn is_plain(&self) -> bool {
