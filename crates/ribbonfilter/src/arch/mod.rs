@@ -200,31 +200,6 @@ pub(crate) trait Path {
     const PLAIN: bool;
 }
 
-/// Runs a piece of generic code with the [`Path`] type that a [`Query`] has for two run-time
-/// facts.
-macro_rules! with_path {
-    ($fractional:expr, $plain:expr, $path:ident => $body:expr) => {
-        match ($fractional, $plain) {
-            (false, false) => {
-                type $path<Q> = <Q as $crate::arch::Query>::Path<false, false>;
-                $body
-            }
-            (false, true) => {
-                type $path<Q> = <Q as $crate::arch::Query>::Path<false, true>;
-                $body
-            }
-            (true, false) => {
-                type $path<Q> = <Q as $crate::arch::Query>::Path<true, false>;
-                $body
-            }
-            (true, true) => {
-                type $path<Q> = <Q as $crate::arch::Query>::Path<true, true>;
-                $body
-            }
-        }
-    };
-}
-
 /// A [`Path`] with these constants.
 pub(crate) struct Knows<const FRACTIONAL: bool, const PLAIN: bool>;
 
@@ -357,15 +332,25 @@ impl Kernel {
         fractional: bool,
         plain: bool,
     ) -> Compiled<Q, Q::Answer> {
-        with_band!(width, B => with_path!(fractional, plain, P => match self.0 {
-            Choice::Portable => portable::compiled::<Q, B, P<Q>>(),
+        match (fractional, plain) {
+            (false, false) => self.compiled_for::<Q, Q::Path<false, false>>(width),
+            (false, true) => self.compiled_for::<Q, Q::Path<false, true>>(width),
+            (true, false) => self.compiled_for::<Q, Q::Path<true, false>>(width),
+            (true, true) => self.compiled_for::<Q, Q::Path<true, true>>(width),
+        }
+    }
+
+    #[inline]
+    fn compiled_for<Q: Query, P: Path>(self, width: Width) -> Compiled<Q, Q::Answer> {
+        with_band!(width, B => match self.0 {
+            Choice::Portable => portable::compiled::<Q, B, P>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(_) => avx2::compiled::<Q, B, P<Q>>(),
+            Choice::Avx2(_) => avx2::compiled::<Q, B, P>(),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(_) => avx512::compiled::<Q, B, P<Q>>(),
+            Choice::Avx512(_) => avx512::compiled::<Q, B, P>(),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Choice::Neon(_) => neon::compiled::<Q, B, P<Q>>(),
-        }))
+            Choice::Neon(_) => neon::compiled::<Q, B, P>(),
+        })
     }
 
     /// Runs some work with this kernel's instructions.

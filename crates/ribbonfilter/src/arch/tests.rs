@@ -95,7 +95,10 @@ impl<B: Band> Work for Compare<'_, B> {
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) {
         let fractional = self.oracle.layout.is_fractional();
-        with_path!(fractional, false, P => self.run_on::<I, P>(instructions));
+        match fractional {
+            true => self.run_on::<I, Knows<true, false>>(instructions),
+            false => self.run_on::<I, Knows<false, false>>(instructions),
+        }
     }
 }
 
