@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, MappedBytes, OpenError};
+use ribbonfilter::{Filter, MappedBytes, OpenError, Part};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,6 +15,14 @@ pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
     filter.map_err(|error| failed(path, &error))
 }
 
+/// Maps the file of a part.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open_part(path: &Path) -> Result<Part<MappedBytes>> {
+    // SAFETY: as above.
+    let part = unsafe { Part::map_file(path) };
+    part.map_err(|error| failed(path, &error))
+}
+
 /// What could not be opened or verified, as an error at its place.
 pub fn failed(path: &Path, error: &OpenError) -> Error {
     match error {
@@ -22,8 +30,21 @@ pub fn failed(path: &Path, error: &OpenError) -> Error {
             Error::at(path, "is not a regular file: name a filter's file")
         }
         OpenError::Io(error) => Error::io(path, error),
+        OpenError::WrongKind { expected, found } => Error::at(path, wrong_kind(expected, found)),
         other => Error::at(path, other),
     }
+}
+
+/// What to do with a file of another kind than a command takes.
+fn wrong_kind(expected: &str, found: &str) -> String {
+    let instead = match (expected, found) {
+        (_, "part of a filter") => "`ribbon join` puts all parts together",
+        (_, "function") => "`ribbon map` knows what to do with it",
+        ("part of a filter", "filter") => "name the files that `ribbon cut` wrote",
+        ("function", "filter") => "`ribbon query` and `ribbon info` know what to do with it",
+        _ => "name another file",
+    };
+    format!("is a {found}, not a {expected}: {instead}")
 }
 
 /// What there is to tell: the fields of `ribbon info --json`.

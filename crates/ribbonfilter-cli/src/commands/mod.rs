@@ -2,7 +2,9 @@
 
 mod build;
 mod completions;
+mod cut;
 mod info;
+mod join;
 mod man;
 mod plan;
 mod query;
@@ -22,6 +24,8 @@ pub enum Command {
     Plan(plan::Arguments),
     Shrink(shrink::Arguments),
     Split(split::Arguments),
+    Cut(cut::Arguments),
+    Join(join::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -36,6 +40,8 @@ impl Command {
             Self::Plan(arguments) => plan::run(&arguments),
             Self::Shrink(arguments) => shrink::run(&arguments),
             Self::Split(arguments) => split::run(&arguments),
+            Self::Cut(arguments) => cut::run(&arguments),
+            Self::Join(arguments) => join::run(&arguments),
             Self::Completions(arguments) => completions::run(&arguments),
             Self::Man(arguments) => man::run(&arguments),
         }

@@ -4,6 +4,7 @@ mod build;
 mod errors;
 mod interrupted;
 mod pages;
+mod parts;
 mod query;
 mod smaller;
 mod support;

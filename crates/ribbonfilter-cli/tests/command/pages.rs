@@ -2,8 +2,19 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 9] =
-    ["build", "query", "info", "verify", "plan", "shrink", "split", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "build",
+    "query",
+    "info",
+    "verify",
+    "plan",
+    "shrink",
+    "split",
+    "cut",
+    "join",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {
