@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, MappedBytes, OpenError, Part};
+use ribbonfilter::{Filter, Function, MappedBytes, OpenError, Part};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,6 +13,14 @@ pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
     // SAFETY: the help of every command that maps a file demands that nobody change it.
     let filter = unsafe { Filter::map_file(path) };
     filter.map_err(|error| failed(path, &error))
+}
+
+/// Maps the file of a function.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open_function(path: &Path) -> Result<Function<MappedBytes>> {
+    // SAFETY: as above.
+    let function = unsafe { Function::map_file(path) };
+    function.map_err(|error| failed(path, &error))
 }
 
 /// Maps the file of a part.
@@ -86,7 +94,7 @@ impl Description {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         vec![
             ("keys", show::count(self.keys)),
-            ("size", self.size_shown()),
+            ("size", show::size(self.bytes)),
             ("bits a key", self.bits_shown()),
             ("overhead", show::percent(self.overhead)),
             ("expected rate", show::rate(self.expected_rate)),
@@ -111,13 +119,8 @@ impl Description {
         )
     }
 
-    fn size_shown(&self) -> String {
-        let exact = format!("{} bytes", show::count(self.bytes));
-        if self.bytes < 1024 { exact } else { format!("{exact} ({})", show::bytes(self.bytes)) }
-    }
-
     fn bits_shown(&self) -> String {
-        if self.keys == 0 { "-".into() } else { format!("{:.3}", self.bits_per_key) }
+        show::bits(self.bits_per_key)
     }
 }
 
@@ -128,6 +131,6 @@ pub fn overhead(bits_per_key: f64, rate: f64) -> f64 {
 
 /// The version of the byte format: the lower half of the byte that lies 9 bytes before the
 /// end, as `docs/format.md` has it.
-fn format_version(bytes: &[u8]) -> u8 {
+pub fn format_version(bytes: &[u8]) -> u8 {
     bytes.iter().rev().nth(8).map_or(0, |versions| versions & 15)
 }

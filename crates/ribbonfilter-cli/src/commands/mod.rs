@@ -6,6 +6,7 @@ mod cut;
 mod info;
 mod join;
 mod man;
+mod map;
 mod plan;
 mod query;
 mod shrink;
@@ -26,6 +27,7 @@ pub enum Command {
     Split(split::Arguments),
     Cut(cut::Arguments),
     Join(join::Arguments),
+    Map(map::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -42,6 +44,7 @@ impl Command {
             Self::Split(arguments) => split::run(&arguments),
             Self::Cut(arguments) => cut::run(&arguments),
             Self::Join(arguments) => join::run(&arguments),
+            Self::Map(arguments) => map::run(&arguments),
             Self::Completions(arguments) => completions::run(&arguments),
             Self::Man(arguments) => man::run(&arguments),
         }

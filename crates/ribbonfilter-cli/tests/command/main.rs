@@ -3,6 +3,7 @@
 mod build;
 mod errors;
 mod interrupted;
+mod map;
 mod pages;
 mod parts;
 mod query;
