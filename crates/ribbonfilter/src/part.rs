@@ -58,8 +58,8 @@ pub struct Part<D = OwnedBytes> {
 }
 
 impl<D: AsRef<[u8]>> Filter<D> {
-    /// Cuts the filter into so many parts of as many blocks, plus or minus one, for
-    /// keys that come to their places by chance as many keys. Needs no keys and works on a view.
+    /// Cuts the filter into so many parts, of as many blocks give or take one and so of about as
+    /// many keys. Needs no keys and works on a view.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Variant};
