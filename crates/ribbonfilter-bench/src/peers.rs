@@ -108,11 +108,10 @@ struct Queries {
 
 /// Those that the arguments ask for.
 fn chosen(arguments: &Arguments, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
-    let is_chosen = |peer: &Box<dyn Peer>| {
-        let name = peer.name();
+    let is_chosen = |name: &str| {
         arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
     };
-    peers.into_iter().filter(is_chosen).collect()
+    peers.into_iter().filter(|peer| is_chosen(&peer.name())).collect()
 }
 
 /// Builds and asks all of them, in turns.

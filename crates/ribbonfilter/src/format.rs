@@ -403,8 +403,8 @@ fn write_checks(bytes: &mut [u8]) {
 /// Whether the bytes are those that were written. Reads all of them.
 pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
     match kind {
-        Kind::Part => drop(part::read(bytes)?),
-        _ => drop(Header::read(bytes, kind)?),
+        Kind::Part => part::read(bytes).map(|_| ())?,
+        _ => Header::read(bytes, kind).map(|_| ())?,
     }
     let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
     if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }

@@ -5,6 +5,7 @@ use crate::filter_file;
 use crate::output::{print, write_numbered};
 use crate::show;
 use clap::Args;
+use ribbonfilter::Part;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;
     let filter = filter_file::open(path)?;
     let parts = filter.cut(arguments.parts).map_err(|error| Error::at(path, error))?;
-    let bytes = parts.iter().map(|part| part.as_bytes());
+    let bytes = parts.iter().map(Part::as_bytes);
     let targets = write_numbered(&arguments.output, arguments.force, bytes)?;
     for (target, part) in targets.iter().zip(&parts) {
         let (number, parts) = (part.number(), part.parts());

@@ -4,6 +4,7 @@ use crate::error::{Error, Result, shown};
 use crate::filter_file::{self, Description};
 use crate::output::{print, write_numbered};
 use clap::Args;
+use ribbonfilter::Filter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -39,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let filter = filter_file::open(path)?;
     let parts = filter.split_columns(&arguments.columns);
     let parts = parts.map_err(|error| Error::at(path, error))?;
-    let bytes = parts.iter().map(|part| part.as_bytes());
+    let bytes = parts.iter().map(Filter::as_bytes);
     let targets = write_numbered(&arguments.output, arguments.force, bytes)?;
     for (target, part) in targets.iter().zip(&parts) {
         print(format!("{}: {}\n", shown(target), Description::of(part).summary()))?;
