@@ -1,5 +1,5 @@
 //! Our filters beside what a user would take instead: one process, the same keys, the same
-//! loops, alternating rounds, the least of several.
+//! loops, alternating rounds, the least of several. Then our functions, likewise.
 
 mod contender;
 mod fastbloom;
@@ -21,10 +21,10 @@ pub struct Arguments {
     /// Number of keys
     #[arg(long, default_value_t = 1e6)]
     keys: f64,
-    /// Rounds over all filters; the least of each figure counts
+    /// Rounds over all filters, then over all functions; the least of each figure counts
     #[arg(long, default_value_t = 5)]
     rounds: u32,
-    /// Only filters whose name contains one of these
+    /// Only filters and functions whose name contains one of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Threads for our builds (peers that can take them get as many)
@@ -82,41 +82,70 @@ pub fn run(arguments: &Arguments) {
             keys[(place >> 64) as usize]
         })
         .collect();
-    let peers: Vec<Box<dyn Peer>> = all(arguments.threads)
-        .into_iter()
-        .filter(|peer| {
-            let name = peer.name();
-            arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
-        })
-        .collect();
-    let mut figures: Vec<Figures> = peers.iter().map(|peer| begin(&**peer)).collect();
-    let mut built: Vec<Option<Box<dyn Contender>>> = peers.iter().map(|_| None).collect();
-    for _ in 0..arguments.rounds {
-        for ((peer, figures), built) in peers.iter().zip(&mut figures).zip(&mut built) {
-            *built = None;
-            let (contender, time) = timed(|| peer.build(&keys));
-            figures.build.add(time / keys.len() as f64);
-            *built = Some(contender);
+    let queries = Queries { keys, absent, present };
+    let mut figures = Vec::new();
+    for (kind, peers) in
+        [("filter", filters(arguments.threads)), ("function", functions(arguments.threads))]
+    {
+        let measured = compare(arguments, chosen(arguments, peers), &queries);
+        if !measured.is_empty() {
+            print(kind, &measured, queries.keys.len());
         }
-        for (figures, built) in figures.iter_mut().zip(&built) {
-            let contender = built.as_deref().expect("built above");
-            measure(figures, contender, &keys, &absent, &present);
-        }
+        figures.extend(measured);
     }
-    print(&figures, keys.len());
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&figures).expect("plain numbers");
         std::fs::write(path, text).expect("a writable file");
     }
 }
 
-fn all(threads: usize) -> Vec<Box<dyn Peer>> {
+/// Keys to build from, and keys to ask for.
+struct Queries {
+    keys: Vec<u64>,
+    absent: Vec<u64>,
+    present: Vec<u64>,
+}
+
+/// Those that the arguments ask for.
+fn chosen(arguments: &Arguments, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
+    let is_chosen = |name: &str| {
+        arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
+    };
+    peers.into_iter().filter(|peer| is_chosen(&peer.name())).collect()
+}
+
+/// Builds and asks all of them, in turns.
+fn compare(arguments: &Arguments, peers: Vec<Box<dyn Peer>>, queries: &Queries) -> Vec<Figures> {
+    let keys = &queries.keys;
+    let mut figures: Vec<Figures> = peers.iter().map(|peer| begin(&**peer)).collect();
+    let mut built: Vec<Option<Box<dyn Contender>>> = peers.iter().map(|_| None).collect();
+    for _ in 0..arguments.rounds {
+        for ((peer, figures), built) in peers.iter().zip(&mut figures).zip(&mut built) {
+            *built = None;
+            let (contender, time) = timed(|| peer.build(keys));
+            figures.build.add(time / keys.len() as f64);
+            *built = Some(contender);
+        }
+        for (figures, built) in figures.iter_mut().zip(&built) {
+            measure(figures, built.as_deref().expect("built above"), queries);
+        }
+    }
+    figures
+}
+
+fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
     let mut all: Vec<Box<dyn Peer>> = ribbon::all(threads);
     all.extend(xorf::all());
     all.extend(sux::all(threads));
     all.extend(pleat::all());
     all.extend(fastbloom::all());
     all.extend(sbbf::all());
+    all
+}
+
+fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
+    let mut all = ribbon::functions(threads);
+    all.extend(sux::functions(threads));
     all
 }
 
@@ -143,13 +172,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64() * 1e9)
 }
 
-fn measure(
-    figures: &mut Figures,
-    contender: &dyn Contender,
-    keys: &[u64],
-    absent: &[u64],
-    present: &[u64],
-) {
+fn measure(figures: &mut Figures, contender: &dyn Contender, queries: &Queries) {
+    let Queries { keys, absent, present } = queries;
     let queries = absent.len() as f64;
     let (found, time) = timed(|| contender.count(absent));
     figures.absent.add(time / queries);
@@ -173,13 +197,13 @@ fn measure(
     figures.instructions = instructions::count(|| contender.count(absent)).map(|all| all / queries);
 }
 
-fn print(figures: &[Figures], keys: usize) {
+fn print(kind: &str, figures: &[Figures], keys: usize) {
     println!(
         "{keys} keys; times in ns, the least of all rounds; ratio to the best peer in brackets"
     );
     println!(
         "{:<30} {:>8} {:>9} {:>8} {:>15} {:>14} {:>14} {:>14} {:>14} {:>14} {:>6}",
-        "filter",
+        kind,
         "bits/key",
         "rate",
         "overhead",

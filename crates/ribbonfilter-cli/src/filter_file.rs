@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, MappedBytes, OpenError};
+use ribbonfilter::{Filter, Function, MappedBytes, OpenError, Part};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,6 +15,22 @@ pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
     filter.map_err(|error| failed(path, &error))
 }
 
+/// Maps the file of a function.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open_function(path: &Path) -> Result<Function<MappedBytes>> {
+    // SAFETY: as above.
+    let function = unsafe { Function::map_file(path) };
+    function.map_err(|error| failed(path, &error))
+}
+
+/// Maps the file of a part.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open_part(path: &Path) -> Result<Part<MappedBytes>> {
+    // SAFETY: as above.
+    let part = unsafe { Part::map_file(path) };
+    part.map_err(|error| failed(path, &error))
+}
+
 /// What could not be opened or verified, as an error at its place.
 pub fn failed(path: &Path, error: &OpenError) -> Error {
     match error {
@@ -22,8 +38,21 @@ pub fn failed(path: &Path, error: &OpenError) -> Error {
             Error::at(path, "is not a regular file: name a filter's file")
         }
         OpenError::Io(error) => Error::io(path, error),
+        OpenError::WrongKind { expected, found } => Error::at(path, wrong_kind(expected, found)),
         other => Error::at(path, other),
     }
+}
+
+/// What to do with a file of another kind than a command takes.
+fn wrong_kind(expected: &str, found: &str) -> String {
+    let instead = match (expected, found) {
+        (_, "part of a filter") => "`ribbon join` puts all parts together",
+        (_, "function") => "`ribbon map` knows what to do with it",
+        ("part of a filter", "filter") => "name the files that `ribbon cut` wrote",
+        ("function", "filter") => "`ribbon query` and `ribbon info` know what to do with it",
+        _ => "name another file",
+    };
+    format!("is a {found}, not a {expected}: {instead}")
 }
 
 /// What there is to tell: the fields of `ribbon info --json`.
@@ -65,7 +94,7 @@ impl Description {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         vec![
             ("keys", show::count(self.keys)),
-            ("size", self.size_shown()),
+            ("size", show::size(self.bytes)),
             ("bits a key", self.bits_shown()),
             ("overhead", show::percent(self.overhead)),
             ("expected rate", show::rate(self.expected_rate)),
@@ -90,13 +119,8 @@ impl Description {
         )
     }
 
-    fn size_shown(&self) -> String {
-        let exact = format!("{} bytes", show::count(self.bytes));
-        if self.bytes < 1024 { exact } else { format!("{exact} ({})", show::bytes(self.bytes)) }
-    }
-
     fn bits_shown(&self) -> String {
-        if self.keys == 0 { "-".into() } else { format!("{:.3}", self.bits_per_key) }
+        show::bits(self.bits_per_key)
     }
 }
 
@@ -107,6 +131,6 @@ pub fn overhead(bits_per_key: f64, rate: f64) -> f64 {
 
 /// The version of the byte format: the lower half of the byte that lies 9 bytes before the
 /// end, as `docs/format.md` has it.
-fn format_version(bytes: &[u8]) -> u8 {
+pub fn format_version(bytes: &[u8]) -> u8 {
     bytes.iter().rev().nth(8).map_or(0, |versions| versions & 15)
 }

@@ -7,6 +7,7 @@
 //! A new subcommand is a file in [`commands`] with its `Arguments` and a `run`, and a line in
 //! the enum there: completions and manual pages follow.
 
+mod building;
 mod commands;
 mod error;
 mod filter_file;
@@ -38,6 +39,7 @@ Examples:
   ribbon query words.ribbon < text.txt              the lines that are words
   ribbon info words.ribbon                          size, rate, overhead
   ribbon plan --keys 1e9 --fpr 0.001                what it will take, before building
+  ribbon map build ages.tsv -o ages.ribbon          values for keys, without the keys
 
 `ribbon COMMAND --help` shows more of each.";
 

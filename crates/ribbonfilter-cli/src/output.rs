@@ -63,6 +63,31 @@ impl Output {
     }
 }
 
+/// Writes several files, called after the output and their number from 1 on; their names. None is
+/// given its name before all are written.
+pub fn write_numbered<'a>(
+    output: &Path,
+    force: bool,
+    contents: impl Iterator<Item = &'a [u8]>,
+) -> Result<Vec<PathBuf>> {
+    let (mut targets, mut outputs) = (Vec::new(), Vec::new());
+    for (number, bytes) in (1..).zip(contents) {
+        let target = numbered(output, number);
+        let mut output = Output::create(&target, force)?;
+        output.write(bytes)?;
+        targets.push(target);
+        outputs.push(output);
+    }
+    outputs.into_iter().try_for_each(Output::commit)?;
+    Ok(targets)
+}
+
+fn numbered(output: &Path, number: u32) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
 fn exists(target: &Path) -> Error {
     Error::at(target, "exists already: --force replaces it")
 }

@@ -27,6 +27,17 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.1} TiB")
 }
 
+/// Bytes exactly, and in the unit that suits: `2,048 bytes (2.0 KiB)`.
+pub fn size(value: u64) -> String {
+    let exact = format!("{} bytes", count(value));
+    if value < 1024 { exact } else { format!("{exact} ({})", bytes(value)) }
+}
+
+/// Bits a key, of which there may be none: `8.003`.
+pub fn bits(value: f64) -> String {
+    if value.is_finite() { format!("{value:.3}") } else { "-".into() }
+}
+
 /// A share as percent: `1.88 %`.
 pub fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.2} %", share * 100.0) } else { "-".into() }

@@ -183,16 +183,19 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.some_columns(0, columns)
     }
 
-    /// The filter of some of the columns, from `first` on.
-    fn some_columns(&self, first: u32, columns: Columns) -> Result<Filter, ShrinkError> {
-        let (from, shape) = (self.as_bytes(), of_columns(&self.header.shape, columns));
+    /// The bytes, if they are what was built.
+    pub(crate) fn whole_bytes(&self) -> Result<&[u8], ShrinkError> {
+        let bytes = self.as_bytes();
         // New checksums would hide what the old ones tell. And a foreign buffer may no longer
         // hold what was opened.
-        let whole = format::verify(from, Kind::Filter).is_ok()
-            && Header::read(from, Kind::Filter).ok() == Some(self.header);
-        if !whole {
-            return Err(ShrinkError::Damaged);
-        }
+        let whole = format::verify(bytes, Kind::Filter).is_ok()
+            && Header::read(bytes, Kind::Filter).ok() == Some(self.header);
+        if whole { Ok(bytes) } else { Err(ShrinkError::Damaged) }
+    }
+
+    /// The filter of some of the columns, from `first` on.
+    fn some_columns(&self, first: u32, columns: Columns) -> Result<Filter, ShrinkError> {
+        let (from, shape) = (self.whole_bytes()?, of_columns(&self.header.shape, columns));
         let mut smaller = OwnedBytes::zeroed(shape.data_bytes() as usize + format::FIXED)?;
         let to = smaller.as_mut();
         self.header.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);

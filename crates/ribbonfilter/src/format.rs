@@ -16,6 +16,7 @@ use crate::{Variant, Width};
 use xxhash_rust::xxh3::xxh3_64;
 
 mod layers;
+pub(crate) mod part;
 
 pub(crate) use layers::{EXCEPTION, layer_bytes, little_endian};
 
@@ -189,16 +190,19 @@ impl Header {
     /// Reads the fixed part of a structure of some kind at the end of `bytes`. O(1).
     #[inline(always)]
     pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
+        let (_, header) = Self::read_end(bytes, kind)?;
+        check_length(bytes, header.shape.data_bytes())?;
+        Ok(header)
+    }
+
+    /// The same whatever lies before the fixed part, which is given back.
+    #[inline(always)]
+    fn read_end(bytes: &[u8], kind: Kind) -> Result<(&[u8], Self), OpenError> {
         let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        let header = Self::decode(data, fixed, kind)?;
-        let expected = header.shape.data_bytes().saturating_add(FIXED as u64);
-        if bytes.len() as u64 != expected {
-            return Err(OpenError::WrongLength { len: bytes.len() as u64, expected });
-        }
-        Ok(header)
+        Ok((data, Self::decode(data, fixed, kind)?))
     }
 
     /// Decodes the fixed part and, of the data before it, the directory of layers.
@@ -350,6 +354,13 @@ fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Whether there are just so many bytes before the fixed part.
+#[inline(always)]
+fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
+    let (len, expected) = (bytes.len() as u64, data.saturating_add(FIXED as u64));
+    if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
+}
+
 /// Completes a filter whose solution is written: metadata, fixed part, checksums.
 pub(crate) fn finish(bytes: &mut [u8], header: &Header, solved: &Solved) {
     if header.shape.variant == Variant::Bumped {
@@ -378,6 +389,10 @@ pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], header: &Header) -> &'a mut 
 pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
     let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
     *fixed = header.encode();
+    write_checks(bytes);
+}
+
+fn write_checks(bytes: &mut [u8]) {
     let check = data_check(bytes);
     let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
     put(fixed, at::DATA_CHECK, check);
@@ -387,7 +402,10 @@ pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
 
 /// Whether the bytes are those that were written. Reads all of them.
 pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
-    Header::read(bytes, kind)?;
+    match kind {
+        Kind::Part => part::read(bytes).map(|_| ())?,
+        _ => Header::read(bytes, kind).map(|_| ())?,
+    }
     let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
     if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }
 }

@@ -132,6 +132,7 @@ mod layout;
 mod map;
 mod memory;
 mod panels;
+mod part;
 mod plan;
 mod progress;
 mod query;
@@ -140,6 +141,7 @@ mod shape;
 #[doc(hidden)]
 pub mod simulate;
 mod square;
+mod stretch;
 #[cfg(test)]
 mod testing;
 mod variant;
@@ -149,12 +151,13 @@ mod width;
 pub use arch::Kernel;
 pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
-pub use error::{BuildError, OpenError, ShrinkError};
+pub use error::{BuildError, JoinError, OpenError, ShrinkError};
 pub use filter::Filter;
 pub use function::{Function, FunctionBuilder};
 pub use key::Key;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
+pub use part::Part;
 pub use plan::Plan;
 pub use progress::{Control, Phase, Progress};
 pub use variant::Variant;
@@ -167,8 +170,10 @@ const _: () = {
     send_and_sync::<Filter>();
     send_and_sync::<Filter<&[u8]>>();
     send_and_sync::<Function>();
+    send_and_sync::<Part>();
     send_and_sync::<Plan>();
     send_and_sync::<BuildError>();
+    send_and_sync::<JoinError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
     send::<FilterBuilder<'_>>();

@@ -3,18 +3,21 @@
 //! A query finds the *place* of its key, an equation laid over the solution, and a kernel
 //! tells whether the equation holds there, or what its slots sum to ([`Question`]). How a key finds its place is the variant's
 //! affair ([`Places`]): [`OneSystem`] for a single system of segments, [`Layers`] for a
-//! Bumped ribbon. All else is here, once.
+//! Bumped ribbon, [`InPart`] for a part of a filter. All else is here, once.
 
+mod in_part;
 mod layered;
 mod one_system;
 
+pub(crate) use in_part::InPart;
 use layered::Layers;
 use one_system::OneSystem;
 
 use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
 use crate::format::Header;
+use crate::layout::Layout;
 use crate::width::Band;
-use crate::{Key, Variant};
+use crate::{Key, Variant, Width};
 
 /// Queries under way in a batch: while one is answered, the memory of so many behind it is
 /// on its way.
@@ -143,8 +146,7 @@ pub(crate) struct Probe<L, Q: Question> {
 
 impl<L: Places, Q: Question> Probe<L, Q> {
     #[inline(always)]
-    fn new(header: &Header, len: usize, kernel: Kernel, places: L) -> Self {
-        let (layout, width) = (header.shape.layout(), header.shape.width);
+    fn new(layout: Layout, width: Width, len: usize, kernel: Kernel, places: L) -> Self {
         Self {
             compiled: kernel.compiled(width, layout.is_fractional(), places.is_plain()),
             solution: Solution::new(layout, width, len),
@@ -288,9 +290,12 @@ pub(crate) enum AnyProbe<Q: Question> {
 impl<Q: Question> AnyProbe<Q> {
     #[inline]
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
+        let (layout, width) = (header.shape.layout(), header.shape.width);
         match header.shape.variant {
-            Variant::Bumped => Self::Layers(Probe::new(header, len, kernel, Layers::new(header))),
-            _ => Self::OneSystem(Probe::new(header, len, kernel, OneSystem::new(header))),
+            Variant::Bumped => {
+                Self::Layers(Probe::new(layout, width, len, kernel, Layers::new(header)))
+            }
+            _ => Self::OneSystem(Probe::new(layout, width, len, kernel, OneSystem::new(header))),
         }
     }
 

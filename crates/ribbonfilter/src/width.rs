@@ -58,6 +58,11 @@ impl Width {
     pub(crate) const fn block_slots(self) -> u32 {
         if self.bits() < 64 { self.bits() } else { 64 }
     }
+
+    /// Blocks behind the one where an equation starts that it can reach into.
+    pub(crate) const fn blocks_behind(self) -> u32 {
+        (self.bits() - 1).div_ceil(self.block_slots())
+    }
 }
 
 impl fmt::Display for Width {

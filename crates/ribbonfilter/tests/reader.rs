@@ -1,5 +1,5 @@
-//! A reader of Balanced filters, written from `docs/format.md` alone: no code of the library
-//! but the bytes.
+//! Readers of Balanced filters and of parts, written from `docs/format.md` alone: no code of the
+//! library but the bytes.
 
 mod support;
 
@@ -32,6 +32,8 @@ fn top(number: u64, bits: u64) -> u64 {
 /// A filter, by the fields of its fixed part.
 struct Reader<'a> {
     bytes: &'a [u8],
+    kind: u64,
+    variant: u64,
     segment_slots: u64,
     boundary: u64,
     shard_bits: u64,
@@ -49,9 +51,10 @@ impl<'a> Reader<'a> {
         let number = |from: usize, to: usize| {
             fixed[from..to].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
         };
-        assert_eq!(number(28, 29) >> 2 & 3, 2, "Balanced");
         Self {
             bytes,
+            kind: number(28, 29) & 3,
+            variant: number(28, 29) >> 2 & 3,
             segment_slots: number(14, 18),
             boundary: number(18, 23),
             shard_bits: number(23, 24),
@@ -76,11 +79,17 @@ impl<'a> Reader<'a> {
         self.slots() * self.columns - self.boundary * self.block()
     }
 
-    fn bit(&self, slot: u64, column: u64) -> bool {
+    /// The first bit of a block.
+    fn block_bit(&self, block: u64) -> u64 {
+        (block * self.columns - block.min(self.boundary)) * self.block()
+    }
+
+    /// A bit of a solution that begins with the block `first`.
+    fn bit(&self, slot: u64, column: u64, first: u64) -> bool {
         let (block, slots) = (self.block(), self.slots());
-        let words = slot / block * self.columns - (slot / block).min(self.boundary);
         let stride = if slot / block < slots / block { block } else { slots % block };
-        let bit = words * block + column * stride + slot % block;
+        let bit = self.block_bit(slot / block) + column * stride + slot % block;
+        let bit = bit - self.block_bit(first);
         self.bytes[(bit / 8) as usize] >> (bit % 8) & 1 == 1
     }
 
@@ -124,16 +133,22 @@ impl<'a> Reader<'a> {
     }
 
     fn contains(&self, key_hash: u64) -> bool {
+        assert_eq!((self.kind, self.variant), (0, 2), "Balanced");
         let (slot, h) = self.place(key_hash);
+        self.holds(slot, h, 0)
+    }
+
+    /// Whether the equation of a key holds in a solution that begins with the block `first`.
+    fn holds(&self, slot: u64, h: u64, first: u64) -> bool {
         let high = times(h.rotate_left(44), COEFFICIENTS_HIGH);
         let low = times(h, COEFFICIENTS_LOW) | 1;
         let coefficients = u128::from(high) << 64 | u128::from(low);
         let reach = self.width.min(self.segment_slots);
-        let fingerprint = times(h, FINGERPRINT) >> 32;
+        let fingerprint = if self.variant == 1 { 0 } else { times(h, FINGERPRINT) >> 32 };
         let columns = self.columns - u64::from(slot / self.block() < self.boundary);
         (0..columns).all(|column| {
             let chosen = (0..reach).filter(|i| coefficients >> i & 1 == 1);
-            let parity = chosen.fold(false, |sum, i| sum ^ self.bit(slot + i, column));
+            let parity = chosen.fold(false, |sum, i| sum ^ self.bit(slot + i, column, first));
             parity == (fingerprint >> column & 1 == 1)
         })
     }
@@ -149,6 +164,78 @@ fn the_description_of_the_format_is_enough_to_read_balanced_filters() {
             assert!(hashes().all(|hash| reader.contains(hash)), "{filter:?}");
             for probe in (0..20_000).map(|probe| random(6, probe)) {
                 assert_eq!(reader.contains(probe), filter.contains_hash(probe), "{filter:?}");
+            }
+        }
+    }
+}
+
+/// A part, by its label and the fields of its fixed part.
+struct PartReader<'a> {
+    whole: Reader<'a>,
+    first: u64,
+    end: u64,
+    segments: std::ops::RangeInclusive<u64>,
+    seeds: &'a [u8],
+}
+
+impl<'a> PartReader<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let whole = Reader::new(bytes);
+        assert!(whole.kind == 2 && whole.variant < 2, "a part");
+        let label = &bytes[bytes.len() - 52..];
+        let number = |at: usize| {
+            u64::from(u32::from_le_bytes(label[at..at + 4].try_into().expect("four bytes")))
+        };
+        let (i, k, blocks) = (number(0), number(4), whole.slots().div_ceil(whole.block()));
+        let (first, end) = (i * blocks / k, (i + 1) * blocks / k);
+        let held = (end + (whole.width - 1).div_ceil(whole.block())).min(blocks);
+        let bits = if held == blocks { whole.solution_bits() } else { whole.block_bit(held) };
+        let solution = (bits - whole.block_bit(first)).div_ceil(8) as usize;
+        let last_slot = (end * whole.block()).min(whole.slots()) - 1;
+        let segments =
+            first * whole.block() / whole.segment_slots..=last_slot / whole.segment_slots;
+        let has_seeds = whole.variant == 0 && whole.segment_bits > 0;
+        let count = if has_seeds { segments.clone().count() } else { 0 };
+        assert_eq!(bytes.len(), solution + count + 52);
+        Self { whole, first, end, segments, seeds: &bytes[solution..solution + count] }
+    }
+
+    /// The filter's answer, if the part covers the key.
+    fn contains(&self, key_hash: u64) -> Option<bool> {
+        let (whole, mixed) = (&self.whole, fold(key_hash ^ WHITEN, MIX));
+        let segment = top(mixed, whole.segment_bits);
+        if !self.segments.contains(&segment) {
+            return None;
+        }
+        let seed = match self.seeds {
+            [] => whole.seed,
+            seeds => seeds[(segment - self.segments.start()) as usize].into(),
+        };
+        let h = fold((mixed << whole.segment_bits) ^ times(seed, SEED_STEP), SEEDED);
+        let slot = segment * whole.segment_slots + whole.start(h);
+        let covered = (self.first..self.end).contains(&(slot / whole.block()));
+        covered.then(|| whole.holds(slot, h, self.first))
+    }
+}
+
+#[test]
+fn the_description_of_the_format_is_enough_to_read_parts() {
+    for variant in [Variant::Standard, Variant::Homogeneous] {
+        for (width, keys) in [
+            (Width::W16, 300),
+            (Width::W32, 20_000),
+            (Width::W64, 1000),
+            (Width::W64, 140_000),
+            (Width::W128, 3000),
+        ] {
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let filter: Filter = build(builder(variant, width, 2.4), hashes());
+            for part in filter.cut(5).expect("parts") {
+                let reader = PartReader::new(part.as_bytes());
+                for hash in hashes().take(20_000).chain((0..5000).map(|probe| random(6, probe))) {
+                    let expected = part.covers(hash).then(|| filter.contains_hash(hash));
+                    assert_eq!(reader.contains(hash), expected, "{part:?}");
+                }
             }
         }
     }

@@ -107,3 +107,10 @@ pub fn single<S: 'static>(
         structure: std::marker::PhantomData,
     })
 }
+
+/// The value of a key in a function, 8 bits. A function is asked whether a key has it: always, if
+/// the key was put in, and else by chance, as a filter of 8 bits would find it.
+#[inline]
+pub fn value_of(key: u64) -> u8 {
+    (key.wrapping_mul(0x9fb2_1c65_1e98_df25) >> 56) as u8
+}

@@ -1,14 +1,13 @@
 //! `ribbon build`: a file of keys becomes a filter.
 
+use crate::building::BuildArguments;
 use crate::error::{Error, Result};
 use crate::filter_file::Description;
 use crate::input::{self, Flow, InputArguments, Inputs};
-use crate::output::{Output, print};
-use crate::progress::Progress;
+use crate::output::print;
 use crate::target::TargetArguments;
-use crate::{show, values};
 use clap::Args;
-use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase};
+use ribbonfilter::{BuildError, FilterBuilder};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -24,21 +23,8 @@ pub struct Arguments {
     /// Files of keys; `-` or none is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The file to write the filter to
-    #[arg(long, short, value_name = "OUT")]
-    output: PathBuf,
-    /// Replace the output if it exists
-    #[arg(long, short)]
-    force: bool,
-    /// The memory that the build may take, as 2GiB; more is refused
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
-    memory: Option<u64>,
-    /// Hash the keys under this seed, which is stored in the filter
-    #[arg(long, value_name = "SEED", value_parser = values::seed, default_value = "0")]
-    key_seed: u64,
-    /// Print nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    build: BuildArguments,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -52,48 +38,36 @@ Examples:
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon";
 
-/// Bytes that are written between two reports.
-const PIECE: usize = 1 << 20;
+/// Bytes that are kept of a key.
+const HASH: u64 = 8;
 
 pub fn run(arguments: &Arguments) -> Result {
     let started = Instant::now();
-    let mut output = Output::create(&arguments.output, arguments.force)?;
+    let build = &arguments.build;
+    let output = build.create()?;
     let builder = read(arguments)?;
-    let filter = solve(arguments, builder)?;
-    write(arguments, &filter, &mut output)?;
-    output.commit()?;
-    if !arguments.quiet {
+    let keys = builder.len();
+    let filter = builder.progress(build.watch_solving(keys)).finish().map_err(Error::new)?;
+    build.write(filter.as_bytes(), output)?;
+    if !build.quiet {
         let summary = Description::of(&filter).summary();
         print(format!("{summary}, {:.2} seconds\n", started.elapsed().as_secs_f64()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl Arguments {
-    fn progress_bytes(&self, phase: &'static str, total: Option<u64>) -> Progress {
-        if self.quiet { Progress::none() } else { Progress::bytes(phase, total) }
-    }
-
-    fn progress_keys(&self, phase: Phase, total: u64) -> Progress {
-        let name = match phase {
-            Phase::Partitioning => "partitioning",
-            _ => "solving",
-        };
-        if self.quiet { Progress::none() } else { Progress::keys(name, total) }
-    }
-}
-
 /// Hashes all keys into a builder.
 fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     let inputs = Inputs::new(&arguments.files)?;
-    let mut builder = arguments.target.builder().key_seed(arguments.key_seed);
-    if let Some(bytes) = arguments.memory {
+    let build = &arguments.build;
+    let mut builder = arguments.target.builder().key_seed(build.key_seed);
+    if let Some(bytes) = build.memory {
         builder = builder.max_memory(bytes);
     }
     plan_early(&builder)?;
-    let progress = arguments.progress_bytes("reading", inputs.total());
+    let progress = build.watch_bytes("reading", inputs.total());
     let options = input::Options {
-        key_seed: arguments.key_seed,
+        key_seed: build.key_seed,
         threads: arguments.target.threads,
         progress: &progress,
     };
@@ -104,13 +78,12 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         |_, ()| (),
         |batch, ()| {
             builder.extend_hashes(batch.hashes().iter().copied());
-            check_memory(&builder, arguments.memory)?;
+            build.check_memory(builder.len(), HASH)?;
             Ok(Flow::Continue)
         },
     )?;
     if builder.is_empty() {
-        let name = crate::error::shown(inputs.name(0));
-        return Err(Error::new(format_args!("{name}: no keys there: give some")));
+        return Err(inputs.empty());
     }
     Ok(builder)
 }
@@ -119,47 +92,6 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
 fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
     match builder.plan_for(0) {
         Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
-        Err(error) => Err(failed(&error)),
+        Err(error) => Err(Error::new(error)),
     }
-}
-
-/// Stops reading as soon as the hashes alone are too many.
-fn check_memory(builder: &FilterBuilder<'_>, memory: Option<u64>) -> Result<()> {
-    match memory {
-        Some(memory) if builder.len() * 8 > memory => Err(Error::new(format_args!(
-            "the hashes of the first {} keys alone exceed the {} allowed: allow more by --memory, \
-             or split the keys into several filters",
-            show::count(builder.len()),
-            show::bytes(memory),
-        ))),
-        _ => Ok(()),
-    }
-}
-
-fn solve(arguments: &Arguments, builder: FilterBuilder<'_>) -> Result<Filter> {
-    let keys = builder.len();
-    let mut present: Option<(Phase, Progress)> = None;
-    let builder = builder.progress(|news| {
-        // The old bar leaves before the new one comes.
-        present.take_if(|(phase, _)| *phase != news.phase);
-        let new = || (news.phase, arguments.progress_keys(news.phase, keys));
-        let (_, progress) = present.get_or_insert_with(new);
-        progress.set((news.share() * keys as f64) as u64);
-        Control::Continue
-    });
-    builder.finish().map_err(|error| failed(&error))
-}
-
-fn write(arguments: &Arguments, filter: &Filter, output: &mut Output) -> Result<()> {
-    let bytes = filter.as_bytes();
-    let progress = arguments.progress_bytes("writing", Some(bytes.len() as u64));
-    for piece in bytes.chunks(PIECE) {
-        output.write(piece)?;
-        progress.advance(piece.len() as u64);
-    }
-    Ok(())
-}
-
-fn failed(error: &BuildError) -> Error {
-    Error::new(error)
 }

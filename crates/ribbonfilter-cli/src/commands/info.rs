@@ -30,12 +30,12 @@ Examples:
 
 pub fn run(arguments: &Arguments) -> Result {
     let description = Description::of(&filter_file::open(&arguments.filter)?);
-    print(if arguments.json { json(&description)? } else { table(&description) })?;
+    print(if arguments.json { json(&description)? } else { table(&description.lines()) })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(description: &Description) -> String {
-    let lines = description.lines();
+/// Labels and values, one below the other.
+pub fn table(lines: &[(&str, String)]) -> String {
     lines.iter().map(|(label, value)| format!("{label:14}  {value}\n")).collect()
 }
 

@@ -2,8 +2,11 @@
 
 mod build;
 mod completions;
+mod cut;
 mod info;
+mod join;
 mod man;
+mod map;
 mod plan;
 mod query;
 mod shrink;
@@ -22,6 +25,9 @@ pub enum Command {
     Plan(plan::Arguments),
     Shrink(shrink::Arguments),
     Split(split::Arguments),
+    Cut(cut::Arguments),
+    Join(join::Arguments),
+    Map(map::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -36,6 +42,9 @@ impl Command {
             Self::Plan(arguments) => plan::run(&arguments),
             Self::Shrink(arguments) => shrink::run(&arguments),
             Self::Split(arguments) => split::run(&arguments),
+            Self::Cut(arguments) => cut::run(&arguments),
+            Self::Join(arguments) => join::run(&arguments),
+            Self::Map(arguments) => map::run(&arguments),
             Self::Completions(arguments) => completions::run(&arguments),
             Self::Man(arguments) => man::run(&arguments),
         }

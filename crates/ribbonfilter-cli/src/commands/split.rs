@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result, shown};
 use crate::filter_file::{self, Description};
-use crate::output::{Output, print};
+use crate::output::{print, write_numbered};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use ribbonfilter::Filter;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Split a filter into several smaller ones, by columns
@@ -39,23 +40,10 @@ pub fn run(arguments: &Arguments) -> Result {
     let filter = filter_file::open(path)?;
     let parts = filter.split_columns(&arguments.columns);
     let parts = parts.map_err(|error| Error::at(path, error))?;
-    // None is given its name before all are written.
-    let mut outputs = Vec::new();
-    for (number, part) in (1..).zip(&parts) {
-        let target = numbered(&arguments.output, number);
-        let mut output = Output::create(&target, arguments.force)?;
-        output.write(part.as_bytes())?;
-        outputs.push((target, output));
-    }
-    for ((target, output), part) in outputs.into_iter().zip(&parts) {
-        output.commit()?;
-        print(format!("{}: {}\n", shown(&target), Description::of(part).summary()))?;
+    let bytes = parts.iter().map(Filter::as_bytes);
+    let targets = write_numbered(&arguments.output, arguments.force, bytes)?;
+    for (target, part) in targets.iter().zip(&parts) {
+        print(format!("{}: {}\n", shown(target), Description::of(part).summary()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn numbered(output: &Path, number: u32) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(format!(".{number}"));
-    name.into()
 }

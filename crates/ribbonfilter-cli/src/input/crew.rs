@@ -32,6 +32,16 @@ impl Batch {
         &self.hashed.hashes
     }
 
+    /// The values behind the keys, if the format has any.
+    pub fn values(&self) -> &[u64] {
+        &self.hashed.values
+    }
+
+    /// Which input the records are from.
+    pub fn input(&self) -> usize {
+        self.chunk.input
+    }
+
     /// A record with its end of line, which the last may lack.
     pub fn record(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.hashed.ends[index - 1] };
@@ -40,8 +50,7 @@ impl Batch {
 
     /// Where a record is, for a message.
     pub fn place(&self, index: usize, inputs: &Inputs, format: &Format) -> String {
-        let name = crate::error::shown(inputs.name(self.chunk.input));
-        format!("{name}, {} {}", format.record_name(), self.before + index as u64 + 1)
+        inputs.place(self.chunk.input, format, self.before + index as u64)
     }
 }
 

@@ -49,6 +49,48 @@ pub struct InputArguments {
     plain: bool,
 }
 
+/// How the lines of the input become keys with values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PairEncoding {
+    /// A key is what comes before the last delimiter of a line
+    Lines,
+    /// A key is the bytes that hexadecimal digits stand for; `:count` follows
+    Hex,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct PairArguments {
+    /// What the input holds
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "lines")]
+    input: PairEncoding,
+    /// Lines end with a NUL byte instead of a line feed
+    #[arg(long, short = '0')]
+    null: bool,
+    /// What separates key and value: one character [default: a tab, or a colon for hex]
+    #[arg(long, value_name = "D", value_parser = values::delimiter)]
+    delimiter: Option<u8>,
+    /// Take input that begins like gzip or zstd as it is
+    #[arg(long)]
+    plain: bool,
+}
+
+impl PairArguments {
+    pub fn format(&self) -> Format {
+        let (encoding, usual) = match self.input {
+            PairEncoding::Lines => (Encoding::Lines, b'\t'),
+            PairEncoding::Hex => (Encoding::Hex, b':'),
+        };
+        Format {
+            encoding,
+            end: if self.null { 0 } else { b'\n' },
+            column: None,
+            value_behind: Some(self.delimiter.unwrap_or(usual)),
+            plain: self.plain,
+        }
+    }
+}
+
 impl InputArguments {
     /// Refuses what is for lines where there are none.
     pub fn format(&self) -> Result<Format> {
@@ -60,6 +102,7 @@ impl InputArguments {
             encoding: self.input,
             end: if self.null { 0 } else { b'\n' },
             column: self.column.map(|number| Column { number, delimiter }),
+            value_behind: None,
             plain: self.plain,
         })
     }

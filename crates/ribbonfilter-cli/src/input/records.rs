@@ -1,7 +1,7 @@
 //! A chunk of whole records becomes key hashes, without a copy of any line.
 
 use super::{Encoding, hex};
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memrchr};
 use ribbonfilter::Key;
 
 /// How records are told apart and which part of one is the key.
@@ -11,6 +11,8 @@ pub struct Format {
     /// The byte that ends a line.
     pub end: u8,
     pub column: Option<Column>,
+    /// What separates the key from a value behind it; the last one in the line counts.
+    pub value_behind: Option<u8>,
     /// Whether nothing is decompressed.
     pub plain: bool,
 }
@@ -29,6 +31,8 @@ const INTEGER: usize = 8;
 #[derive(Default)]
 pub struct Hashed {
     pub hashes: Vec<u64>,
+    /// The values behind the keys, if the format has any.
+    pub values: Vec<u64>,
     /// Where each record ends, its end of line included.
     pub ends: Vec<usize>,
     /// What is wrong with the record behind the last one hashed.
@@ -41,7 +45,7 @@ impl Format {
     pub fn whole_records(&self, bytes: &[u8]) -> Option<usize> {
         let whole = match self.encoding {
             Encoding::U64le => bytes.len() - bytes.len() % INTEGER,
-            Encoding::Lines | Encoding::Hex => memchr::memrchr(self.end, bytes)? + 1,
+            Encoding::Lines | Encoding::Hex => memrchr(self.end, bytes)? + 1,
         };
         (whole > 0).then_some(whole)
     }
@@ -49,6 +53,7 @@ impl Format {
     /// Hashes every key of a chunk.
     pub fn hash(&self, chunk: &[u8], key_seed: u64, hashed: &mut Hashed) {
         hashed.hashes.clear();
+        hashed.values.clear();
         hashed.ends.clear();
         let outcome = match self.encoding {
             Encoding::Lines => self.hash_lines(chunk, hashed, |key, _| Ok(key.key_hash(key_seed))),
@@ -71,7 +76,12 @@ impl Format {
         let unended = !chunk.is_empty() && chunk.last() != Some(&self.end);
         let last = unended.then_some(chunk.len());
         for end in memchr_iter(self.end, chunk).chain(last) {
-            let key = self.key(&chunk[start..end])?;
+            let mut key = self.key(&chunk[start..end])?;
+            if let Some(delimiter) = self.value_behind {
+                let value;
+                (key, value) = with_value(key, delimiter)?;
+                hashed.values.push(value);
+            }
             hashed.hashes.push(hash(key, &mut hashed.scratch)?);
             start = (end + 1).min(chunk.len());
             hashed.ends.push(start);
@@ -79,7 +89,7 @@ impl Format {
         Ok(())
     }
 
-    /// The part of a line that is the key.
+    /// The part of a line that is the key, and the value if there is one.
     fn key<'a>(&self, line: &'a [u8]) -> Result<&'a [u8], String> {
         let line = match line {
             [line @ .., b'\r'] if self.end == b'\n' => line,
@@ -89,6 +99,18 @@ impl Format {
             None => Ok(line),
             Some(column) => column.of(line),
         }
+    }
+
+    /// Writes the key of a record as people write it.
+    pub fn write_key(&self, record: &[u8], text: &mut Vec<u8>) {
+        if let (Encoding::U64le, Some(integer)) = (self.encoding, record.first_chunk::<INTEGER>()) {
+            text.extend_from_slice(u64::from_le_bytes(*integer).to_string().as_bytes());
+            return;
+        }
+        let line = record.strip_suffix(&[self.end]).unwrap_or(record);
+        // A record that was hashed has a key.
+        let key = self.key(line).unwrap_or(line);
+        text.extend_from_slice(if self.encoding == Encoding::Hex { digits(key) } else { key });
     }
 
     /// The hash of a key that was given as an argument.
@@ -145,6 +167,31 @@ impl Column {
     }
 }
 
+/// A key and the value behind it.
+fn with_value(line: &[u8], delimiter: u8) -> Result<(&[u8], u64), String> {
+    let Some(end) = memrchr(delimiter, line) else {
+        let delimiter = delimiter.escape_ascii();
+        return Err(format!("no value: write it behind the key and '{delimiter}'"));
+    };
+    let (key, digits) = (&line[..end], &line[end + 1..]);
+    let value = whole_number(digits).ok_or_else(|| {
+        let found = digits.escape_ascii();
+        format!("the value '{found}' is no whole number from 0 to 2^64 - 1")
+    })?;
+    Ok((key, value))
+}
+
+/// A number of decimal digits alone.
+fn whole_number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
 /// What comes before the `:count` of a breached password.
 fn digits(key: &[u8]) -> &[u8] {
     &key[..memchr(b':', key).unwrap_or(key.len())]
@@ -164,8 +211,13 @@ fn hash_integers(chunk: &[u8], key_seed: u64, hashed: &mut Hashed) -> Result<(),
 mod tests {
     use super::*;
 
-    const LINES: Format =
-        Format { encoding: Encoding::Lines, end: b'\n', column: None, plain: false };
+    const LINES: Format = Format {
+        encoding: Encoding::Lines,
+        end: b'\n',
+        column: None,
+        value_behind: None,
+        plain: false,
+    };
     const HEX: Format = Format { encoding: Encoding::Hex, ..LINES };
     const INTEGERS: Format = Format { encoding: Encoding::U64le, ..LINES };
 
@@ -218,6 +270,29 @@ mod tests {
         let hashed = hash(second, b"a;b\nlonely\n");
         assert_eq!(hashed.hashes.len(), 1);
         assert!(hashed.complaint.expect("no column 2").contains("1 columns, so no column 2"));
+    }
+
+    #[test]
+    fn values_behind_the_last_delimiter() {
+        let valued = Format { value_behind: Some(b'\t'), ..LINES };
+        let hashed = hash(valued, b"ada\t36\r\na\tb\t18446744073709551615\n\t007");
+        assert_eq!(hashed.hashes, hashes(&[b"ada", b"a\tb", b""]));
+        assert_eq!(hashed.values, [36, u64::MAX, 7]);
+        let counted = Format { value_behind: Some(b':'), ..HEX };
+        let hashed = hash(counted, b"00FF:12\n");
+        assert_eq!((hashed.hashes, hashed.values), (hashes(&[&[0, 255]]), vec![12]));
+        for (line, said) in [
+            ("ada", "no value"),
+            ("ada\t", "''"),
+            ("ada\t-1", "'-1'"),
+            ("ada\t+1", "'+1'"),
+            ("ada\t1.5", "'1.5'"),
+            ("ada\t18446744073709551616", "2^64 - 1"),
+        ] {
+            let hashed = hash(valued, format!("a\t1\n{line}\n").as_bytes());
+            assert!(hashed.complaint.expect("no value").contains(said), "{line}");
+            assert_eq!(hashed.hashes.len(), 1);
+        }
     }
 
     #[test]

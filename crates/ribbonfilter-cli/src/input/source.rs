@@ -1,7 +1,7 @@
 //! Files and standard input, plain or compressed, in chunks of whole records.
 
 use super::records::Format;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -32,6 +32,16 @@ impl Inputs {
     /// All bytes to be read, if that is known.
     pub fn total(&self) -> Option<u64> {
         self.total
+    }
+
+    /// Not one key is in any of them.
+    pub fn empty(&self) -> Error {
+        Error::at(self.name(0), "no keys there: give some")
+    }
+
+    /// Where a record of an input is, for a message.
+    pub fn place(&self, input: usize, format: &Format, record: u64) -> String {
+        format!("{}, {} {}", shown(self.name(input)), format.record_name(), record + 1)
     }
 
     /// What an input is called in a message.

@@ -3,7 +3,9 @@
 mod build;
 mod errors;
 mod interrupted;
+mod map;
 mod pages;
+mod parts;
 mod query;
 mod smaller;
 mod support;

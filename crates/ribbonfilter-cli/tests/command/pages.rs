@@ -2,15 +2,30 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 9] =
-    ["build", "query", "info", "verify", "plan", "shrink", "split", "completions", "man"];
+const COMMANDS: [&str; 15] = [
+    "build",
+    "query",
+    "info",
+    "verify",
+    "plan",
+    "shrink",
+    "split",
+    "cut",
+    "join",
+    "map",
+    "map build",
+    "map get",
+    "map info",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {
     let folder = Folder::new();
     let all = folder.good("--help");
     for command in COMMANDS {
-        assert!(all.contains(&format!("\n  {command} ")), "{command}");
+        assert!(command.contains(' ') || all.contains(&format!("\n  {command} ")), "{command}");
         let help = folder.good(&format!("{command} --help"));
         assert!(help.contains("Examples:\n  "), "{command}");
         assert!(help.contains(&format!("Usage: ribbon {command}")), "{command}");
@@ -34,7 +49,8 @@ fn manual_pages_of_every_command() {
     let folder = Folder::new();
     folder.good("man .");
     for command in COMMANDS {
-        let page = String::from_utf8(folder.read(&format!("ribbon-{command}.1"))).expect("text");
+        let page = folder.read(&format!("ribbon-{}.1", command.replace(' ', "-")));
+        let page = String::from_utf8(page).expect("text");
         assert!(page.contains(".TH ribbon"), "{command}");
     }
     assert!(folder.names().contains(&"ribbon.1".into()));

@@ -4,7 +4,7 @@ use super::*;
 use crate::layers::Further;
 use crate::plan::{Settings, Target};
 use crate::testing::Random;
-use crate::{Filter, Function, OwnedBytes};
+use crate::{Filter, Function, JoinError, OwnedBytes, Part};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -496,6 +496,57 @@ fn hostile_headers_never_panic() {
     }
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
     assert!(balanced > 100, "{balanced} with shards: the test shows too little");
+}
+
+/// The same for parts: labels that fit more or less, over filters of any size.
+#[test]
+fn hostile_parts_never_panic() {
+    const LARGEST: u64 = 1 << 20;
+    let mut random = Random(9);
+    let noise = random.bytes(LARGEST as usize);
+    let (mut accepted, mut huge) = (0, 0);
+    for _ in 0..60_000 {
+        let mut fixed = hostile(&mut random);
+        fixed[at::WHAT] = fixed[at::WHAT] & !0b1011 | Kind::Part as u8;
+        if random.below(4) == 0 {
+            fixed[at::SEGMENTS] = random.below(32) as u8;
+            put(&mut fixed, at::SEGMENT_SLOTS, random.below(1 << 26) * 64);
+        }
+        let parts = random.next() as u32 >> random.below(32);
+        let number = random.below(u64::from(parts) + 1) as u32;
+        let label = [number, parts, 7].map(u32::to_le_bytes).concat();
+        let end = [&label[..], &sealed(fixed)].concat();
+        let expected = match part::read(&end) {
+            Ok(_) => end.len() as u64,
+            Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
+            Err(_) => continue,
+        };
+        let data = &noise[..expected as usize - end.len()];
+        let part = Part::open([data, &end].concat()).expect("the announced length");
+        accepted += 1;
+        huge += u32::from(part.header.shape.data_bytes() > 1 << 40);
+        for hash in (0..20).map(|_| random.next()).chain([0, u64::MAX]) {
+            assert!(part.contains_hash(hash) || part.covers(hash));
+        }
+        assert!(part.verify().is_err());
+        assert!(Filter::join(&[part]).is_err());
+    }
+    assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
+    assert!(huge > 100, "{huge} of huge filters: the test shows too little");
+}
+
+/// Whole parts that lie about their filter cannot be joined to something else.
+#[test]
+fn parts_that_lie_are_not_joined() {
+    let filter = &filters()[2];
+    let mut first = filter.cut(2).expect("parts").remove(0).as_bytes().to_vec();
+    let second = &filter.cut(2).expect("parts")[1];
+    let second = Part::open(second.as_bytes().to_vec()).expect("a part");
+    first[0] ^= 1;
+    write_checks(&mut first);
+    let first = Part::open(first).expect("a part");
+    first.verify().expect("its own checksums are right");
+    assert!(matches!(Filter::join(&[second, first]), Err(JoinError::NotTheFilter)));
 }
 
 /// The same for the directory of a Bumped filter: layers that fit together more or less, and

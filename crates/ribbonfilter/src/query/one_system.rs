@@ -3,7 +3,7 @@
 use super::Places;
 use crate::Variant;
 use crate::arch::{Knows, Laid, Path, Readable};
-use crate::equation::{Seed, Shards, Starts, below_segment, mix, seeded, segment};
+use crate::equation::{Seed, Seeded, Shards, Starts, below_segment, mix, seeded, segment};
 use crate::format::Header;
 use crate::width::Band;
 
@@ -35,6 +35,47 @@ impl OneSystem {
             seed: Seed::new(header.seed),
             seeds: shape.segment_seeds().then_some(metadata),
             shards: shape.shards().map(|shards| (shards, metadata)),
+        }
+    }
+
+    /// Where a key that has one place starts, and its hash there. `seed_of` is asked where the
+    /// segments have seeds: for that of a segment, and told where they begin in a filter.
+    #[inline(always)]
+    pub(super) fn place<P: Path>(
+        &self,
+        mixed: u64,
+        seed_of: impl FnOnce(usize, u64) -> Seed,
+    ) -> (u64, Seeded) {
+        let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
+        if self.segment_bits > 0 {
+            let segment = self.segment(mixed);
+            below = below_segment(mixed, self.segment_bits);
+            first_slot = segment * self.segment_slots;
+            if !P::PLAIN
+                && let Some(seeds) = self.seeds
+            {
+                seed = seed_of(seeds, segment);
+            }
+        }
+        let hash = seeded(below, seed);
+        let start = match P::PLAIN {
+            true => self.starts.plain_start(hash),
+            false => self.starts.start(hash),
+        };
+        (first_slot + start, hash)
+    }
+
+    #[inline(always)]
+    pub(super) fn segment(&self, mixed: u64) -> u64 {
+        segment(mixed, self.segment_bits)
+    }
+
+    /// What the slots of a key must sum to.
+    #[inline(always)]
+    pub(super) fn row<P: Path>(&self, hash: Seeded) -> u64 {
+        match P::PLAIN || self.homogeneous {
+            true => 0,
+            false => u64::from(hash.fingerprint()) >> self.first_column,
         }
     }
 
@@ -81,26 +122,8 @@ impl Places for OneSystem {
         {
             return self.find_balanced::<B, P>(readable, mixed, shards, metadata);
         }
-        let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
-        if self.segment_bits > 0 {
-            let segment = segment(mixed, self.segment_bits);
-            below = below_segment(mixed, self.segment_bits);
-            first_slot = segment * self.segment_slots;
-            if !P::PLAIN
-                && let Some(seeds) = self.seeds
-            {
-                seed = Seed::new(readable.bytes()[seeds + segment as usize]);
-            }
-        }
-        let hash = seeded(below, seed);
-        let start = match P::PLAIN {
-            true => self.starts.plain_start(hash),
-            false => self.starts.start(hash),
-        };
-        let row = match P::PLAIN || self.homogeneous {
-            true => 0,
-            false => u64::from(hash.fingerprint()) >> self.first_column,
-        };
-        readable.lay::<B, P>(first_slot + start, hash.coefficients(), row)
+        let seed_of = |seeds, segment| Seed::new(readable.bytes()[seeds + segment as usize]);
+        let (slot, hash) = self.place::<P>(mixed, seed_of);
+        readable.lay::<B, P>(slot, hash.coefficients(), self.row::<P>(hash))
     }
 }

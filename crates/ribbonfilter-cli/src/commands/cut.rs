@@ -1,0 +1,55 @@
+//! `ribbon cut`: a filter becomes several parts, one of which answers for a key.
+
+use crate::error::{Error, Result, shown};
+use crate::filter_file;
+use crate::output::{print, write_numbered};
+use crate::show;
+use clap::Args;
+use ribbonfilter::Part;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Cut a filter into parts, by slots
+///
+/// Each part has the answers for some of the keys, at the filter's rate, and holds a few rows of
+/// its neighbour, so that a query needs one part alone. A program asks them through the library;
+/// `ribbon join` puts them together again. They are named after the output: OUT.1, OUT.2, …
+///
+/// Only standard and homogeneous filters can be cut.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The filter's file, which nobody may change meanwhile
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+    // All files are open until the last is written, and a process may have so many.
+    /// How many parts, up to 500
+    #[arg(long, short = 'k', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=500))]
+    parts: u32,
+    /// What the parts' files are called, before their number
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace files that exist
+    #[arg(long, short)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ribbon build --variant homogeneous words.txt -o words.ribbon
+  ribbon cut words.ribbon -k 4 -o words.part
+  ribbon join words.part.* -o whole.ribbon";
+
+pub fn run(arguments: &Arguments) -> Result {
+    let path = &arguments.filter;
+    let filter = filter_file::open(path)?;
+    let parts = filter.cut(arguments.parts).map_err(|error| Error::at(path, error))?;
+    let bytes = parts.iter().map(Part::as_bytes);
+    let targets = write_numbered(&arguments.output, arguments.force, bytes)?;
+    for (target, part) in targets.iter().zip(&parts) {
+        let (number, parts) = (part.number(), part.parts());
+        let bytes = show::count(part.size_in_bytes() as u64);
+        print(format!("{}: part {number} of {parts}, {bytes} bytes\n", shown(target)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,76 @@
+//! Exact membership within a known universe: which of all issued certificates are revoked?
+//!
+//! A filter of the revoked ones is sometimes wrong, but it is known beforehand for which of the
+//! others. So a second structure, a function of one bit, tells the revoked from just those. Both
+//! together never err for a certificate that was issued, and take little more than theory demands;
+//! browsers ship lists of revoked certificates in this manner.
+//!
+//! Run with `cargo run --release --example revocation`.
+
+use ribbonfilter::{BuildError, Filter, Function};
+use std::f64::consts::LN_2;
+
+const ISSUED: u64 = 2_000_000;
+/// One in so many is revoked.
+const REVOKED: u64 = 100;
+
+struct Revocations {
+    /// Says no for most that are not revoked.
+    filter: Filter,
+    /// 1 for the revoked, 0 for all others that the filter lets pass.
+    exact: Function,
+}
+
+impl Revocations {
+    fn build(issued: impl Iterator<Item = u64> + Clone) -> Result<Self, BuildError> {
+        let revoked: Vec<u64> = issued.clone().filter(is_revoked).collect();
+        // A bit of the filter costs every revoked one a bit, and halves the others in the function:
+        // this is where they are in balance.
+        let others = issued.clone().count() - revoked.len();
+        let rate = (revoked.len() as f64 / (others as f64 * LN_2)).min(0.5);
+        let filter = Filter::build(&revoked, rate)?;
+        let passing = issued.filter(|certificate| filter.contains(certificate));
+        let pairs = passing.map(|certificate| (certificate, is_revoked(&certificate).into()));
+        let exact = Function::build(pairs, 1)?;
+        Ok(Self { filter, exact })
+    }
+
+    fn contains(&self, certificate: u64) -> bool {
+        self.filter.contains(certificate) && self.exact.get(certificate) == 1
+    }
+}
+
+fn main() -> Result<(), BuildError> {
+    let issued = (0..ISSUED).map(serial);
+    let list = Revocations::build(issued.clone())?;
+    assert!(
+        issued.clone().all(|certificate| list.contains(certificate) == is_revoked(&certificate))
+    );
+
+    let revoked = issued.filter(is_revoked).count() as u64;
+    let sizes = [list.filter.size_in_bytes(), list.exact.size_in_bytes()];
+    let bits = |bytes: usize| bytes as f64 * 8.0 / revoked as f64;
+    // Any such list tells one of so many sets of this size from all others.
+    let least: f64 =
+        (0..revoked).map(|k| ((ISSUED - k) as f64 / (revoked - k) as f64).log2()).sum();
+    let (all, least) = (bits(sizes[0] + sizes[1]), least / revoked as f64);
+    println!("{revoked} of {ISSUED} certificates are revoked, and every answer is right");
+    println!("filter    {:>7} bytes  {:.3} bits a revoked one", sizes[0], bits(sizes[0]));
+    println!("function  {:>7} bytes  {:.3}", sizes[1], bits(sizes[1]));
+    println!("together  {:>7} bytes  {all:.3}", sizes[0] + sizes[1]);
+    println!(
+        "the least that any list takes  {least:.3}, {:.1} % less",
+        (1.0 - least / all) * 100.0
+    );
+    Ok(())
+}
+
+/// The serial number of a certificate.
+fn serial(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// What the authority knows.
+fn is_revoked(serial: &u64) -> bool {
+    (serial ^ serial >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1 << 32) / REVOKED
+}

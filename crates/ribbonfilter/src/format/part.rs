@@ -1,0 +1,154 @@
+//! The bytes of a part of a filter: some of the filter's blocks, what queries of them need, and
+//! how to put the filter together again.
+//!
+//! ```text
+//! blocks | seeds of their segments | label, 12 bytes | fixed part of the filter, kind 2
+//!
+//! label:  4 bytes number of the part, from 0 on
+//!         4 bytes number of parts
+//!         4 bytes data checksum of the filter
+//! ```
+//!
+//! All but kind and checksums of the fixed part is the filter's, byte for byte, so that joining
+//! restores even what this version does not read.
+
+use super::{FIXED, Header, Kind, at, check_length, get, little_endian, write_checks};
+use crate::Variant;
+use crate::error::OpenError;
+use crate::stretch::Stretch;
+use core::ops::Range;
+
+/// Bytes of the label.
+const LABEL: usize = 12;
+
+/// Bits of the kind, in their byte.
+const KIND: u8 = 3;
+
+/// Which part of which filter it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Label {
+    /// From 0 on.
+    pub(crate) number: u32,
+    pub(crate) parts: u32,
+    /// The data checksum of the filter.
+    pub(crate) filter: u32,
+}
+
+impl Label {
+    fn read(label: &[u8; LABEL]) -> Self {
+        let [number, parts, filter] = [0, 4, 8].map(|at| little_endian(&label[at..at + 4]) as u32);
+        Self { number, parts, filter }
+    }
+
+    fn encode(self) -> [u8; LABEL] {
+        let mut label = [0; LABEL];
+        let numbers = [self.number, self.parts, self.filter];
+        for (place, number) in label.chunks_exact_mut(4).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        label
+    }
+}
+
+/// The data checksum that a filter has.
+pub(crate) fn check_of(filter: &[u8]) -> u32 {
+    let fixed = filter.last_chunk::<FIXED>().expect("a filter");
+    get(fixed, at::DATA_CHECK) as u32
+}
+
+/// Reads the ends of a part: the header of its filter, and the label. O(1).
+pub(crate) fn read(bytes: &[u8]) -> Result<(Header, Label, Stretch), OpenError> {
+    let wrong = |field| Err(OpenError::Inconsistent { field });
+    let (data, header) = Header::read_end(bytes, Kind::Part)?;
+    let shape = &header.shape;
+    if !can_be_cut(shape.variant) {
+        return wrong("variant");
+    }
+    let Some(label) = data.last_chunk::<LABEL>() else {
+        return Err(OpenError::TooShort { len: bytes.len(), needed: LABEL + FIXED });
+    };
+    let label = Label::read(label);
+    if label.number >= label.parts || u64::from(label.parts) > Stretch::most(shape) {
+        return wrong("number of parts");
+    }
+    let stretch = Stretch::new(shape, label.number, label.parts);
+    check_length(bytes, data_bytes(&header, &stretch))?;
+    Ok((header, label, stretch))
+}
+
+/// The variants all of whose keys have one place, which the part of that place can answer for.
+pub(crate) fn can_be_cut(variant: Variant) -> bool {
+    matches!(variant, Variant::Standard | Variant::Homogeneous)
+}
+
+/// Bytes of a part before its fixed part.
+fn data_bytes(header: &Header, stretch: &Stretch) -> u64 {
+    let before = stretch.solution_bytes().saturating_add(stretch.seed_bytes(&header.shape));
+    before.saturating_add(LABEL as u64)
+}
+
+/// All bytes of a part.
+pub(crate) fn part_bytes(header: &Header, stretch: &Stretch) -> usize {
+    data_bytes(header, stretch) as usize + FIXED
+}
+
+/// A run of bytes that filter and part have both.
+struct Run {
+    in_filter: Range<usize>,
+    in_part: Range<usize>,
+}
+
+/// The blocks of a part, and the seeds of its segments.
+fn runs(header: &Header, stretch: &Stretch) -> [Run; 2] {
+    let shape = &header.shape;
+    let [blocks, seeds] =
+        [stretch.solution_bytes(), stretch.seed_bytes(shape)].map(|bytes| bytes as usize);
+    let first_seed = match seeds {
+        0 => 0,
+        _ => (shape.layout().size_in_bytes() + stretch.segments.start) as usize,
+    };
+    let first_block = stretch.offset(shape);
+    [
+        Run { in_filter: first_block..first_block + blocks, in_part: 0..blocks },
+        Run { in_filter: first_seed..first_seed + seeds, in_part: blocks..blocks + seeds },
+    ]
+}
+
+/// Fills a part of a filter.
+pub(crate) fn write(
+    part: &mut [u8],
+    filter: &[u8],
+    header: &Header,
+    stretch: &Stretch,
+    label: Label,
+) {
+    for Run { in_filter, in_part } in runs(header, stretch) {
+        part[in_part].copy_from_slice(&filter[in_filter]);
+    }
+    let end = part.len() - FIXED;
+    part[end - LABEL..end].copy_from_slice(&label.encode());
+    write_fixed(part, filter, Kind::Part);
+}
+
+/// Puts a part back to where it was in its filter.
+pub(crate) fn put_back(filter: &mut [u8], part: &[u8], header: &Header, stretch: &Stretch) {
+    for Run { in_filter, in_part } in runs(header, stretch) {
+        filter[in_filter].copy_from_slice(&part[in_part]);
+    }
+}
+
+/// Completes a filter whose parts are all back, by the fixed part of any of them. Whether it has
+/// the checksum that it had.
+pub(crate) fn complete(filter: &mut [u8], part: &[u8], label: Label) -> bool {
+    write_fixed(filter, part, Kind::Filter);
+    check_of(filter) == label.filter
+}
+
+/// Ends some bytes with the fixed part of others, but for kind and checksums.
+fn write_fixed(to: &mut [u8], from: &[u8], kind: Kind) {
+    let [to_fixed, from_fixed] = [to.len(), from.len()].map(|len| len - FIXED);
+    to[to_fixed..].copy_from_slice(&from[from_fixed..]);
+    let what = &mut to[to_fixed + at::WHAT];
+    *what = *what & !KIND | kind as u8;
+    write_checks(to);
+}
