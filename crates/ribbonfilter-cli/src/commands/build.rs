@@ -9,7 +9,7 @@ use crate::target::TargetArguments;
 use crate::{show, values};
 use clap::Args;
 use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -30,9 +30,12 @@ pub struct Arguments {
     /// Replace the output if it exists
     #[arg(long, short)]
     force: bool,
-    /// The memory that the build may take, as 2GiB; more is refused
+    /// The memory that the build may take, as 2GiB; more is refused, or spilled
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     memory: Option<u64>,
+    /// The folder for hashes beyond --memory, 8 bytes a key; nothing stays there
+    #[arg(long, value_name = "DIR", requires = "memory")]
+    spill: Option<PathBuf>,
     /// Hash the keys under this seed, which is stored in the filter
     #[arg(long, value_name = "SEED", value_parser = values::seed, default_value = "0")]
     key_seed: u64,
@@ -50,7 +53,8 @@ Examples:
   ribbon build words.txt -o words.ribbon
   ribbon build --input hex --fpr 0.001 pwned-*.txt.gz -o pwned.ribbon
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
-  ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon";
+  ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
+  ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
 /// Bytes that are written between two reports.
 const PIECE: usize = 1 << 20;
@@ -90,6 +94,10 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     if let Some(bytes) = arguments.memory {
         builder = builder.max_memory(bytes);
     }
+    if let Some(folder) = &arguments.spill {
+        check_folder(folder)?;
+        builder = builder.spill_to(folder);
+    }
     plan_early(&builder)?;
     let progress = arguments.progress_bytes("reading", inputs.total());
     let options = input::Options {
@@ -97,18 +105,26 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         threads: arguments.target.threads,
         progress: &progress,
     };
+    let mut read = 0;
     input::read(
         &inputs,
         arguments.input.format()?,
         options,
         |_, ()| (),
         |batch, ()| {
+            read += batch.hashes().len() as u64;
             builder.extend_hashes(batch.hashes().iter().copied());
-            check_memory(&builder, arguments.memory)?;
+            if builder.len() < read {
+                // It could not keep them, and will tell why.
+                return Ok(Flow::Stop);
+            }
+            if arguments.spill.is_none() {
+                check_memory(&builder, arguments.memory)?;
+            }
             Ok(Flow::Continue)
         },
     )?;
-    if builder.is_empty() {
+    if read == 0 {
         let name = crate::error::shown(inputs.name(0));
         return Err(Error::new(format_args!("{name}: no keys there: give some")));
     }
@@ -120,6 +136,15 @@ fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
     match builder.plan_for(0) {
         Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
         Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Refuses, before a long reading, a folder that hashes could not go to.
+fn check_folder(folder: &Path) -> Result<()> {
+    let metadata = folder.metadata().map_err(|error| Error::io(folder, &error))?;
+    match metadata.is_dir() {
+        true => Ok(()),
+        false => Err(Error::at(folder, "is no folder: name one for hashes to be spilled to")),
     }
 }
 
