@@ -197,21 +197,21 @@ impl<'p> FilterBuilder<'p> {
     /// come out are the same. Without `max_memory` nothing is spilled.
     ///
     /// Both should be set before the first key. Hashes are written while keys are pushed, in
-    /// runs that take four fifths of `max_memory`; while the filter is built, groups of segments
+    /// runs that take half of `max_memory`; while the filter is built, groups of segments
     /// are read from them, on as many threads as memory allows. [`Plan::peak_memory`] tells what
     /// is taken then. The filter itself counts, so there is a least that a build needs; if
     /// `max_memory` is below it, the error tells it.
     ///
     /// The file has no name and is gone with the builder, whether the build succeeds, fails, is
-    /// cancelled or killed. If it cannot be written, keys pushed later are dropped and
-    /// [`finish`](Self::finish) returns the error.
+    /// cancelled or killed. If it cannot be written, all keys are dropped, those pushed later
+    /// too, and [`finish`](Self::finish) returns the error.
     ///
     /// ```
     /// use ribbonfilter::Filter;
     ///
-    /// let mut builder = Filter::builder().max_memory(4 << 20).spill_to(std::env::temp_dir());
-    /// builder.extend(0..1_000_000); // 16 MB in memory
-    /// assert!(builder.plan()?.peak_memory() <= 4 << 20);
+    /// let mut builder = Filter::builder().max_memory(12 << 20).spill_to(std::env::temp_dir());
+    /// builder.extend(0..1_000_000); // 17 MB in memory
+    /// assert!(builder.plan()?.peak_memory() <= 12 << 20);
     /// let filter = builder.finish()?;
     /// assert_eq!(filter.as_bytes(), Filter::build(0..1_000_000, 0.01)?.as_bytes());
     /// # Ok::<(), ribbonfilter::BuildError>(())

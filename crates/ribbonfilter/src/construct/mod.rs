@@ -31,6 +31,8 @@ pub(crate) use shelves::Shelves;
 pub(crate) use store::Store;
 pub(crate) use workspace::Workspace;
 
+#[cfg(feature = "std")]
+use partition::order_in_place;
 use room::Room;
 use screen::Screen;
 use spill::{Directory, Spill};
@@ -130,7 +132,7 @@ impl Resources {
     /// Room for what a layer or level bumps.
     pub(crate) fn room_for_bumped(&self) -> Room {
         let (most, needed) = self.bumped;
-        Room::new(most, needed, self.means.max_memory)
+        Room::new(most, needed)
     }
 }
 

@@ -66,16 +66,31 @@ impl<'a, V: Value> Partitioned<'a, V> {
         &self.items[self.borders[place]..self.borders[place + 1]]
     }
 
-    /// Where each segment begins, and the end of the last.
-    #[cfg(feature = "std")]
-    pub(crate) fn borders(&self) -> &[usize] {
-        &self.borders
-    }
-
     /// All keys, in the order of their segments.
     pub(crate) fn into_items(self) -> Cow<'a, [Item<u64, V>]> {
         self.items
     }
+}
+
+/// Orders keys by their segments where they are, by exchanges; where each segment begins, and
+/// the end of the last.
+#[cfg(feature = "std")]
+pub(super) fn order_in_place<V: Value>(
+    items: &mut [Item<u64, V>],
+    group: Group,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let borders = borders(&[count(items, group)?], group.len())?;
+    let mut next = try_filled(0, group.len())?;
+    next.copy_from_slice(&borders[..group.len()]);
+    for segment in 0..group.len() {
+        // Each exchange brings one key to its segment.
+        while next[segment] < borders[segment + 1] {
+            let place = group.place(items[next[segment]].hash);
+            items.swap(next[segment], next[place]);
+            next[place] += 1;
+        }
+    }
+    Ok(borders)
 }
 
 /// How many keys of a share each segment has.

@@ -46,7 +46,7 @@ impl<V: Value> Store<V> {
         let mut additional = additional.max(self.items.len());
         if let Some(runs) = resources.means.runs {
             if self.items.len() as u64 >= runs.items {
-                self.spill_all(runs, resources.threads())?;
+                self.spill_all(runs)?;
             }
             let room = runs.items.saturating_sub(self.items.len() as u64).max(1);
             additional = additional.min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -63,7 +63,7 @@ impl<V: Value> Store<V> {
         work: impl FnOnce(&Keys<'_, V>, Resources, &mut Reporter<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(runs) = plan.spilling() {
-            self.spill_all(runs, resources.threads())?;
+            self.spill_all(runs)?;
             self.items = Vec::new();
         } else {
             self.fetch_all()?;
@@ -89,14 +89,14 @@ impl<V: Value> Store<V> {
     }
 
     /// Writes what is in memory to the file.
-    fn spill_all(&mut self, runs: Runs, threads: usize) -> Result<(), BuildError> {
+    fn spill_all(&mut self, runs: Runs) -> Result<(), BuildError> {
         if let (None, Some(directory)) = (&self.spill, &self.directory) {
             self.spill = Some(Spill::create(directory, runs)?);
         }
         if let Some(spill) = &mut self.spill {
             // More than a run if the limit came after the keys.
             let run = usize::try_from(runs.items).unwrap_or(usize::MAX);
-            self.items.chunks(run).try_for_each(|run| spill.write(run, threads))?;
+            self.items.chunks_mut(run).try_for_each(|run| spill.write(run))?;
             self.items.clear();
         }
         Ok(())
@@ -135,12 +135,12 @@ impl<V: Value> Store<V> {
 /// Spilled keys, each once, within so many bytes of which some are taken.
 fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
     let size = size_of::<Item<u64, V>>() as u64;
-    // Of four parts one holds a cell, one what is to be written and one its ordered copy.
-    let most = limit.saturating_sub(taken) / 4 / size;
+    // Of three parts one holds a cell and one what is to be written.
+    let most = limit.saturating_sub(taken) / 3 / size;
     let distinct = spill.distinct(usize::try_from(most).unwrap_or(usize::MAX).max(4))?;
     distinct.ok_or_else(|| {
         let cell = spill.fullest(spill.runs().cell_bits);
-        BuildError::MemoryLimit { needed: taken + cell.saturating_mul(6 * size), limit }
+        BuildError::MemoryLimit { needed: taken + cell.saturating_mul(5 * size), limit }
     })
 }
 

@@ -158,7 +158,8 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     /// Takes no more memory than this for the build, pushed pairs and the function included,
-    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes.
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. Unlike the keys of
+    /// a filter, pairs are not spilled to disk.
     ///
     /// ```
     /// use ribbonfilter::{BuildError, Function};

@@ -52,10 +52,10 @@ const CELL_LOG: u32 = 8;
 const MAX_CELL_BITS: u32 = 12;
 
 impl Runs {
-    /// The runs of a build that may take so many bytes: two fifths hold a run, two fifths its
-    /// ordered copy.
+    /// The runs of a build that may take so many bytes: half of them hold a run. So keys that
+    /// fit in memory, ordered copy included, are not spilled beforehand.
     pub(crate) fn within(max_memory: u64, item_bytes: u64) -> Self {
-        let items = (max_memory / 5 * 2 / item_bytes).max(1);
+        let items = (max_memory / 2 / item_bytes).max(1);
         Self {
             items,
             cell_bits: items.ilog2().saturating_sub(CELL_LOG).min(MAX_CELL_BITS),
@@ -101,24 +101,25 @@ impl Plan {
     pub fn peak_memory(&self) -> u64 {
         let Some(runs) = self.spilling() else { return self.in_memory() };
         let peak = self.schedule(runs, |bits| self.fullest(bits)).peak.max(self.pushing(runs));
-        if peak > self.means.max_memory { self.least(peak) } else { peak }
+        if peak > self.means.max_memory { self.least() } else { peak }
     }
 
     /// A limit with which the build can spill, not far above the least.
     ///
     /// A higher limit changes the runs, and what is kept about them: hence some tries.
-    fn least(&self, mut limit: u64) -> u64 {
+    fn least(&self) -> u64 {
+        let mut limit = self.size_in_bytes();
         for _ in 0..8 {
-            let runs = Some(Runs::within(limit, self.item_bytes()));
-            let plan = self.with_means(Means { max_memory: limit, runs, ..self.means });
-            let peak =
-                plan.spilling().map(|runs| plan.schedule(runs, |bits| plan.fullest(bits)).peak);
-            match peak {
-                Some(peak) if peak > limit => limit = peak + peak / 128,
-                _ => break,
+            let runs = Runs::within(limit, self.item_bytes());
+            let means = Means { max_memory: limit, runs: Some(runs), ..self.means };
+            let plan = self.with_means(means);
+            let peak = plan.schedule(runs, |bits| plan.fullest(bits)).peak;
+            if peak <= limit {
+                break;
             }
+            limit = peak + peak / 128;
         }
-        limit
+        limit.min(self.in_memory())
     }
 
     /// The same plan for other means.
@@ -193,7 +194,7 @@ impl Plan {
 
     /// The bytes taken while keys are pushed and spilled.
     fn pushing(&self, runs: Runs) -> u64 {
-        2 * self.item_bytes() * runs.items + runs.buffer + runs.index(self.keys)
+        self.item_bytes() * runs.items + runs.buffer + runs.index(self.keys)
     }
 
     /// The keys of the fullest of `1 << bits` groups, if hashes are random.

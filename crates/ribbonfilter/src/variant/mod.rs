@@ -93,8 +93,8 @@ pub(crate) struct Solved {
 pub(crate) enum Failure {
     /// No seed is good for these slots.
     NoSeed,
-    /// Some segment has so many keys that they need so many bytes of memory, more than there
-    /// may be.
+    /// The keys are so unevenly spread that they need so many bytes of memory, more than
+    /// there may be.
     Crowded { needed: u64 },
     /// Nothing that more slots would mend.
     Fatal(BuildError),

@@ -15,7 +15,7 @@
 //! each cell's hashes is kept in memory and compared.
 
 use super::unnamed_file;
-use crate::construct::{Group, Item, Partitioned, Value};
+use crate::construct::{Group, Item, Partitioned, Value, order_in_place};
 use crate::error::BuildError;
 use crate::memory::{try_filled, try_reserve};
 use crate::plan::Runs;
@@ -76,35 +76,23 @@ impl<V: Value> Spill<V> {
         self.runs
     }
 
-    /// Writes a run.
-    pub(crate) fn write(
-        &mut self,
-        items: &[Item<u64, V>],
-        threads: usize,
-    ) -> Result<(), BuildError> {
-        let cells = Group::all(self.runs.cell_bits);
-        let ordered = Partitioned::new(items, cells, threads, &mut Reporter::default())?;
+    /// Writes a run, and leaves it in the order of its cells.
+    pub(crate) fn write(&mut self, items: &mut [Item<u64, V>]) -> Result<(), BuildError> {
+        let borders = order_in_place(items, Group::all(self.runs.cell_bits))?;
         let begin = self.len();
-        let mut borders = Vec::new();
-        try_reserve(&mut borders, ordered.borders().len())?;
-        borders.extend(ordered.borders().iter().map(|&border| begin + border as u64));
-        self.append(&ordered).map_err(|error| failed(&self.directory, error))?;
-        for (number, cell) in (0..).zip(&mut self.cells) {
-            ordered.segment(number).iter().for_each(|&item| cell.add(item));
+        self.append(items).map_err(|error| failed(&self.directory, error))?;
+        for (cell, range) in self.cells.iter_mut().zip(borders.windows(2)) {
+            items[range[0]..range[1]].iter().for_each(|&item| cell.add(item));
         }
-        self.borders.push(borders);
+        self.borders.push(borders.into_iter().map(|border| begin + border as u64).collect());
         Ok(())
     }
 
     /// Writes items behind all others.
-    fn append(&mut self, ordered: &Partitioned<'_, V>) -> io::Result<()> {
+    fn append(&mut self, items: &[Item<u64, V>]) -> io::Result<()> {
         self.file.seek(SeekFrom::End(0))?;
         let mut writer = BufWriter::with_capacity(self.runs.buffer as usize, &self.file);
-        for cell in 0..self.cells.len() as u64 {
-            for &item in ordered.segment(cell) {
-                write_item(&mut writer, item)?;
-            }
-        }
+        items.iter().try_for_each(|&item| write_item(&mut writer, item))?;
         writer.flush()
     }
 
@@ -209,12 +197,12 @@ impl<V: Value> Spill<V> {
         for cell in 0..self.cells.len() {
             let Some(items) = self.distinct_of(cell, most)? else { return Ok(None) };
             if pending.len() + items.len() > most {
-                distinct.write(&pending, 1)?;
+                distinct.write(&mut pending)?;
                 pending.clear();
             }
             pending.extend_from_slice(&items);
         }
-        distinct.write(&pending, 1)?;
+        distinct.write(&mut pending)?;
         Ok(Some(distinct))
     }
 
@@ -290,8 +278,8 @@ mod tests {
         let (mut random, mut all) = (Random(3), Vec::new());
         for length in [1000, 1, 0, 777, 1000] {
             let mut item = || Item { hash: random.next(), value: V::from_word(random.next()) };
-            let run: Vec<_> = (0..length).map(|_| item()).collect();
-            spill.write(&run, 2).expect("room");
+            let mut run: Vec<_> = (0..length).map(|_| item()).collect();
+            spill.write(&mut run).expect("room");
             all.extend(run);
         }
         assert_eq!(spill.len(), all.len() as u64);
@@ -330,8 +318,8 @@ mod tests {
     #[test]
     fn each_item_once() {
         let (mut spill, mut all) = spilled::<u64>(2);
-        let again: Vec<_> = all.iter().step_by(3).copied().collect();
-        spill.write(&again, 1).expect("room");
+        let mut again: Vec<_> = all.iter().step_by(3).copied().collect();
+        spill.write(&mut again).expect("room");
         all.sort_unstable();
         let everything = Group::all(0);
         let distinct = spill.distinct(1000).expect("readable").expect("they fit");

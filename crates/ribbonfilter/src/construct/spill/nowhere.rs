@@ -27,7 +27,7 @@ impl<V: Value> Spill<V> {
         match self.never {}
     }
 
-    pub(crate) fn write(&mut self, _: &[Item<u64, V>], _: usize) -> Result<(), BuildError> {
+    pub(crate) fn write(&mut self, _: &mut [Item<u64, V>]) -> Result<(), BuildError> {
         match self.never {}
     }
 
