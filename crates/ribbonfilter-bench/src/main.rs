@@ -5,6 +5,7 @@ mod constants;
 mod edges;
 mod peers;
 mod random;
+mod spill;
 mod table1;
 mod variants;
 
@@ -27,6 +28,8 @@ enum Command {
     Variants(variants::Arguments),
     /// What unusual hashes cost a build, and opening a filter for every query
     Edges(edges::Arguments),
+    /// Builds within little memory, the hashes on disk: what they take, and whether they are right
+    Spill(spill::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -37,6 +40,7 @@ fn main() {
         Command::Peers(arguments) => peers::run(&arguments),
         Command::Variants(arguments) => variants::run(&arguments),
         Command::Edges(arguments) => edges::run(&arguments),
+        Command::Spill(arguments) => spill::run(&arguments),
         Command::Constants(arguments) => constants::run(&arguments),
     }
 }

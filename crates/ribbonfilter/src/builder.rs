@@ -176,7 +176,8 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Takes no more memory than this for the build, pushed hashes and the filter included,
-    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes.
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. With
+    /// `spill_to`, hashes go to disk instead.
     ///
     /// ```
     /// use ribbonfilter::{BuildError, Filter};
@@ -188,6 +189,37 @@ impl<'p> FilterBuilder<'p> {
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.collected.max_memory = Some(bytes);
+        self
+    }
+
+    /// Lets hashes beyond [`max_memory`](Self::max_memory) go to a temporary file in this
+    /// directory: 8 bytes a key, twice that for a while if many are duplicates. The bytes that
+    /// come out are the same. Without `max_memory` nothing is spilled.
+    ///
+    /// Both should be set before the first key. Hashes are written while keys are pushed, in
+    /// runs that take half of `max_memory`; while the filter is built, groups of segments
+    /// are read from them, on as many threads as memory allows. [`Plan::peak_memory`] tells what
+    /// is taken then. The filter itself counts, so there is a least that a build needs; if
+    /// `max_memory` is below it, the error tells it.
+    ///
+    /// The file has no name and is gone with the builder, whether the build succeeds, fails, is
+    /// cancelled or killed. If it cannot be written, all keys are dropped, those pushed later
+    /// too, and [`finish`](Self::finish) returns the error.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder().max_memory(12 << 20).spill_to(std::env::temp_dir());
+    /// builder.extend(0..1_000_000); // 17 MB in memory
+    /// assert!(builder.plan()?.peak_memory() <= 12 << 20);
+    /// let filter = builder.finish()?;
+    /// assert_eq!(filter.as_bytes(), Filter::build(0..1_000_000, 0.01)?.as_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn spill_to(mut self, directory: impl Into<std::path::PathBuf>) -> Self {
+        self.collected.store.directory = Some(directory.into());
         self
     }
 
@@ -275,7 +307,7 @@ impl<'p> FilterBuilder<'p> {
     /// assert_eq!(ribbonfilter::Filter::builder().len(), 0);
     /// ```
     pub fn len(&self) -> u64 {
-        self.collected.items.len() as u64
+        self.collected.len()
     }
 
     /// Whether no key was added yet.
@@ -284,7 +316,7 @@ impl<'p> FilterBuilder<'p> {
     /// assert!(ribbonfilter::Filter::builder().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.collected.items.is_empty()
+        self.len() == 0
     }
 
     /// What would come out for the keys added so far.

@@ -2,26 +2,23 @@
 
 use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
-use crate::construct::{self, Item, Resources, Value};
+use crate::construct::{self, Item, Resources, Store, Value};
 use crate::equation::mix;
-use crate::error::{BuildError, OutOfMemory};
-use crate::memory::try_reserve;
-use crate::plan::{Plan, Settings};
+use crate::error::BuildError;
+use crate::plan::{Means, Plan, Settings};
 use crate::progress::{Control, Progress, Reporter};
-use alloc::vec::Vec;
 
 /// Keys, each mapped to something, and how they are to be built.
 #[derive(Default)]
 pub(crate) struct Collected<'p, V> {
     pub(crate) settings: Settings,
-    /// By their mixed hashes, in the order in which they were pushed.
-    pub(crate) items: Vec<Item<u64, V>>,
+    pub(crate) store: Store<V>,
     pub(crate) threads: usize,
     pub(crate) max_memory: Option<u64>,
     pub(crate) kernel: Option<Kernel>,
     progress: Reporter<'p>,
-    /// The first allocation that failed, reported at the end.
-    failure: Option<OutOfMemory>,
+    /// What failed while keys were pushed, reported at the end.
+    failure: Option<BuildError>,
 }
 
 impl<'p, V: Value> Collected<'p, V> {
@@ -31,7 +28,7 @@ impl<'p, V: Value> Collected<'p, V> {
     ) -> Collected<'q, V> {
         Collected {
             settings: self.settings,
-            items: self.items,
+            store: self.store,
             threads: self.threads,
             max_memory: self.max_memory,
             kernel: self.kernel,
@@ -42,53 +39,66 @@ impl<'p, V: Value> Collected<'p, V> {
 
     #[inline]
     pub(crate) fn push(&mut self, key_hash: u64, value: V) {
-        if self.items.len() == self.items.capacity() {
-            self.grow(1);
+        if self.store.items.len() == self.store.items.capacity() {
+            self.make_room(1);
         }
         if self.failure.is_none() {
-            self.items.push(Item { hash: mix(key_hash), value });
+            self.store.items.push(Item { hash: mix(key_hash), value });
         }
     }
 
     pub(crate) fn extend(&mut self, pairs: impl IntoIterator<Item = (u64, V)>) {
         let pairs = pairs.into_iter();
         let expected = pairs.size_hint().0;
-        if expected > self.items.capacity() - self.items.len() {
-            self.grow(expected);
+        if expected > self.store.items.capacity() - self.store.items.len() {
+            self.make_room(expected);
         }
         for (key_hash, value) in pairs {
             self.push(key_hash, value);
         }
     }
 
-    /// Makes room for more keys. A refusal is remembered and reported by `build`.
+    /// The number of keys pushed.
+    pub(crate) fn len(&self) -> u64 {
+        self.store.len()
+    }
+
+    /// Makes room for more keys. A failure is remembered and reported by `build`; no more keys
+    /// are kept then, and those that were are gone.
     #[cold]
-    fn grow(&mut self, additional: usize) {
-        let additional = additional.max(self.items.len());
-        if let Err(failure) = try_reserve(&mut self.items, additional) {
-            self.failure.get_or_insert(failure);
+    fn make_room(&mut self, additional: usize) {
+        if self.failure.is_some() {
+            return;
+        }
+        let resources = self.resources();
+        if let Err(failure) = self.store.make_room(additional, &resources) {
+            self.failure = Some(failure);
+            self.store = Store::default();
         }
     }
 
     pub(crate) fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
-        Ok(self.settings.plan(keys, 0)?.on_threads(self.thread_count()))
+        Ok(self.settings.plan(keys, 0)?.with_means(self.means()))
     }
 
     /// Builds what the settings say; the keys are gone then.
     pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
-        if let Some(failure) = self.failure {
-            return Err(failure.into());
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
-        let items = core::mem::take(&mut self.items);
-        construct::build(items, &self.settings, self.resources(), &mut self.progress)
+        let resources = self.resources();
+        let store = core::mem::take(&mut self.store);
+        construct::build(store, &self.settings, resources, &mut self.progress)
     }
 
     fn resources(&self) -> Resources {
-        Resources {
-            kernel: self.kernel.unwrap_or_else(Kernel::best),
-            threads: self.thread_count(),
-            max_memory: self.max_memory.unwrap_or(u64::MAX),
-        }
+        Resources::new(self.kernel.unwrap_or_else(Kernel::best), self.means())
+    }
+
+    fn means(&self) -> Means {
+        let max_memory = self.max_memory.unwrap_or(u64::MAX);
+        let runs = self.store.runs(max_memory);
+        Means { threads: self.thread_count() as u64, max_memory, runs }
     }
 
     /// The threads that a build will use.

@@ -127,6 +127,15 @@ pub enum BuildError {
     },
     /// The progress callback asked to stop.
     Cancelled,
+    /// Hashes beyond the memory that is allowed could not be written to a temporary file, or
+    /// not be read from it.
+    #[cfg(feature = "std")]
+    Spill {
+        /// The directory that the file was to be in.
+        directory: std::path::PathBuf,
+        /// What went wrong.
+        error: std::io::Error,
+    },
     /// Writing failed.
     #[cfg(feature = "std")]
     Io(std::io::Error),
@@ -191,12 +200,19 @@ impl fmt::Display for BuildError {
             Self::MemoryLimit { needed, limit } => write!(
                 f,
                 "the build needs {needed} bytes of memory but may take only {limit}: allow more, \
-                 use fewer threads, or split the keys into several filters"
+                 use fewer threads, spill hashes to disk, or split the keys into several filters"
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory: build fewer keys at a time")
             }
             Self::Cancelled => f.write_str("the build was cancelled by its progress callback"),
+            #[cfg(feature = "std")]
+            Self::Spill { directory, error } => write!(
+                f,
+                "hashes could not be spilled to {}: {error}: {}",
+                directory.display(),
+                instead_of_spilling(error.kind()),
+            ),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(f, "the filter could not be written: {error}"),
         }
@@ -207,9 +223,26 @@ impl core::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             #[cfg(feature = "std")]
-            Self::Io(error) => Some(error),
+            Self::Spill { error, .. } | Self::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+/// What to do if a temporary file cannot be written.
+#[cfg(feature = "std")]
+fn instead_of_spilling(kind: std::io::ErrorKind) -> &'static str {
+    use std::io::ErrorKind;
+    match kind {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "name a directory that exists",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "name a directory that may be written to"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some space, 8 bytes a key and twice that if many are duplicates, or name \
+             another directory"
+        }
+        _ => "try again, name another directory, or allow more memory",
     }
 }
 

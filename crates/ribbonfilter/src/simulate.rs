@@ -4,11 +4,11 @@
 
 use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
-use crate::construct::{Item, Partitioned, Resources, Task, Workspace};
+use crate::construct::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
 use crate::layers::{Buckets, Further};
 use crate::layout::READ_AHEAD;
-use crate::plan::{Settings, Target};
+use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
 use crate::shape::Shape;
 use crate::variant::{balanced_fits, bumped_empty_slots, homogeneous_rate};
@@ -116,15 +116,16 @@ pub fn balanced_instance(
     let mut plan = settings.plan(hashes.len() as u64, 0).ok()?;
     let (keys, shards) = (hashes.len() as f64, plan.shape.shards()?.count());
     let (segment_bits, segments) = (plan.shape.segment_bits, plan.segments() as f64);
-    let partitioned = Partitioned::new(hashes, segment_bits, 1, &mut Reporter::default());
-    let partitioned = partitioned.expect("memory");
+    let all = Group::all(segment_bits);
+    let partitioned = Partitioned::new(hashes, all, 1, &mut Reporter::default());
+    let partitioned = Keys::Here(partitioned.expect("memory"));
     // Segments are multiples of 64 slots, unless there is only one.
     let grain = if segment_bits > 0 { 64 } else { 1 };
     let planned = plan.shape.segment_slots;
     let mut fits = |slots: u64| {
         plan.shape.segment_slots = slots;
         let mut bytes = vec![0; plan.size_in_bytes() as usize];
-        let resources = Resources { kernel: Kernel::best(), threads: 1, max_memory: u64::MAX };
+        let resources = Resources::new(Kernel::best(), Means::default());
         let (keys, bytes) = (&partitioned, bytes.as_mut_slice());
         let progress = &mut Reporter::default();
         balanced_fits(&mut Task { plan: &plan, keys, bytes, resources, progress }, 0)

@@ -6,8 +6,10 @@
 
 mod support;
 
+#[cfg(feature = "std")]
+use ribbonfilter::FilterBuilder;
 use ribbonfilter::{BuildError, Filter, Function, Variant, Width};
-use support::{Keys, scale};
+use support::{Keys, kernel, scale};
 
 /// A figure of `/proc/self/status`, in bytes.
 fn status(field: &str) -> u64 {
@@ -47,16 +49,66 @@ const CASES: [Case; 12] = [
 
 #[test]
 fn the_plan_tells_the_peak_and_the_limit_is_kept() {
+    each_in_a_process("the_plan_tells_the_peak_and_the_limit_is_kept", &CASES, measure);
+}
+
+/// Runs a test again for each case, in processes that measure that case.
+fn each_in_a_process<C: Copy + std::fmt::Debug>(test: &str, cases: &[C], measure: fn(C)) {
     const CASE: &str = "RIBBONFILTER_MEMORY_CASE";
     if let Ok(case) = std::env::var(CASE) {
-        return measure(CASES[case.parse::<usize>().expect("a number")]);
+        return measure(cases[case.parse::<usize>().expect("a number")]);
     }
-    for (number, case) in CASES.iter().enumerate() {
+    for (number, case) in cases.iter().enumerate() {
         let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
-        child.args(["--exact", "the_plan_tells_the_peak_and_the_limit_is_kept"]);
+        child.args(["--exact", "--nocapture", test]);
         let status = child.env(CASE, number.to_string()).status().expect("it can be started");
         assert!(status.success(), "{case:?}");
     }
+}
+
+/// 64 MiB for 10^7 keys, which is less than the hashes alone, on one thread and on two.
+#[cfg(feature = "std")]
+#[test]
+fn a_build_that_spills_stays_within_its_limit() {
+    let kinds = [
+        (Variant::Standard, Width::W64),
+        (Variant::Homogeneous, Width::W64),
+        (Variant::Balanced, Width::W64),
+        (Variant::Bumped, Width::W64),
+        (Variant::Bumped, Width::W128),
+    ];
+    let cases = kinds.map(|(variant, width)| [1, 2].map(|threads| (variant, width, threads)));
+    let test = "a_build_that_spills_stays_within_its_limit";
+    each_in_a_process(test, cases.as_flattened(), measure_spilling);
+}
+
+#[cfg(feature = "std")]
+fn measure_spilling((variant, width, threads): (Variant, Width, usize)) {
+    if !reset_peak() {
+        return; // a system that does not let one measure
+    }
+    let keys = scale(5_000_000, 5_000_000, 10_000_000);
+    let limit = 64 << 20;
+    let build = |builder: FilterBuilder<'_>| {
+        let mut builder =
+            builder.variant(variant).width(width).columns(8.0).threads(threads).kernel(kernel());
+        let planned = builder.plan_for(keys).expect("a plan").peak_memory();
+        builder.extend_hashes((0..keys).map(|index| Keys::Random.hash(index)));
+        (builder.finish().expect("within the limit"), planned)
+    };
+    let before = status("VmRSS");
+    let (filter, planned) =
+        build(Filter::builder().max_memory(limit).spill_to(std::env::temp_dir()));
+    let taken = peak_since_reset() - before;
+    println!(
+        "{variant}, w = {width}, {threads} threads: {:.1} MB taken, {:.1} MB planned, {:.1} MB allowed",
+        taken as f64 / 1e6,
+        planned as f64 / 1e6,
+        limit as f64 / 1e6,
+    );
+    assert!(planned <= limit && taken <= limit, "{taken} of {planned}: {variant} {width}");
+    let (here, _) = build(Filter::builder());
+    assert!(filter.as_bytes() == here.as_bytes(), "{variant} {width}");
 }
 
 fn measure((value_bits, variant, width, threads): Case) {

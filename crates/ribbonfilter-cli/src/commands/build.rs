@@ -8,7 +8,7 @@ use crate::output::print;
 use crate::target::TargetArguments;
 use clap::Args;
 use ribbonfilter::{BuildError, FilterBuilder};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,6 +25,9 @@ pub struct Arguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     build: BuildArguments,
+    /// The folder for hashes beyond --memory, 8 bytes a key; nothing stays there
+    #[arg(long, value_name = "DIR", requires = "memory")]
+    spill: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -36,7 +39,8 @@ Examples:
   ribbon build words.txt -o words.ribbon
   ribbon build --input hex --fpr 0.001 pwned-*.txt.gz -o pwned.ribbon
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
-  ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon";
+  ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
+  ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
 /// Bytes that are kept of a key.
 const HASH: u64 = 8;
@@ -64,6 +68,10 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
     if let Some(bytes) = build.memory {
         builder = builder.max_memory(bytes);
     }
+    if let Some(folder) = &arguments.spill {
+        check_folder(folder)?;
+        builder = builder.spill_to(folder);
+    }
     plan_early(&builder)?;
     let progress = build.watch_bytes("reading", inputs.total());
     let options = input::Options {
@@ -71,18 +79,26 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         threads: arguments.target.threads,
         progress: &progress,
     };
+    let mut read = 0;
     input::read(
         &inputs,
         arguments.input.format()?,
         options,
         |_, ()| (),
         |batch, ()| {
+            read += batch.hashes().len() as u64;
             builder.extend_hashes(batch.hashes().iter().copied());
-            build.check_memory(builder.len(), HASH)?;
+            if builder.len() < read {
+                // It could not keep them, and will tell why.
+                return Ok(Flow::Stop);
+            }
+            if arguments.spill.is_none() {
+                build.check_memory(builder.len(), HASH)?;
+            }
             Ok(Flow::Continue)
         },
     )?;
-    if builder.is_empty() {
+    if read == 0 {
         return Err(inputs.empty());
     }
     Ok(builder)
@@ -93,5 +109,14 @@ fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
     match builder.plan_for(0) {
         Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
         Err(error) => Err(Error::new(error)),
+    }
+}
+
+/// Refuses, before a long reading, a folder that hashes could not go to.
+fn check_folder(folder: &Path) -> Result<()> {
+    let metadata = folder.metadata().map_err(|error| Error::io(folder, &error))?;
+    match metadata.is_dir() {
+        true => Ok(()),
+        false => Err(Error::at(folder, "is no folder: name one for hashes to be spilled to")),
     }
 }

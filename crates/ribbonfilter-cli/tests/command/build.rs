@@ -153,3 +153,20 @@ fn permissions_and_links() {
     assert!(folder.path("link").is_symlink());
     assert_eq!(folder.read("link"), folder.read("out.ribbon"));
 }
+
+/// A build that spills gives the same file and leaves nothing in its folder.
+#[test]
+fn hashes_beyond_the_memory_go_to_a_folder() {
+    let folder = Folder::new();
+    folder.write("keys", lines(400_000).concat());
+    std::fs::create_dir(folder.path("spill")).expect("a folder");
+    let arguments = "keys --variant standard --width 64";
+    let expected = built(&folder, arguments);
+    for threads in [1, 2] {
+        let limits = format!("--memory 4MiB --spill spill --threads {threads}");
+        assert!(built(&folder, &format!("{arguments} {limits}")) == expected);
+        assert_eq!(std::fs::read_dir(folder.path("spill")).expect("a folder").count(), 0);
+    }
+    let refused = folder.run("build keys -o other.ribbon --threads 1 --memory 4MiB");
+    refused.fails_with("spill hashes to disk");
+}

@@ -73,6 +73,10 @@ fn settings_that_cannot_be() {
     build_fails(&folder, "keys --size 10", "10 bytes are too few");
     build_fails(&folder, "keys --memory 10K", "bytes of memory but may take only 10240");
     build_fails(&folder, "keys --memory 1K", "keys alone exceed the 1.0 KiB allowed");
+    build_fails(&folder, "keys --memory 1K --spill .", "bytes of memory but may take only 1024");
+    build_fails(&folder, "keys --spill .", "--memory <BYTES>");
+    build_fails(&folder, "keys --memory 1K --spill none", "none: no such file or folder");
+    build_fails(&folder, "keys --memory 1K --spill keys", "keys: is no folder");
     build_fails(&folder, "keys --variant bloom", "[possible values: standard, homogeneous");
     build_fails(&folder, "keys --width 65", "[possible values: 16, 32, 64, 128]");
     build_fails(&folder, "keys --fpr 0.1 --size 10", "cannot be used with");
@@ -212,6 +216,11 @@ fn a_full_disk() {
     folder.run("build many -o disk/new.ribbon").fails_with("disk/new.ribbon: no space is left");
     folder.run("build many -f -o disk/old.ribbon").fails_with("disk/old.ribbon: no space is left");
     assert_eq!(fs::read(mount.0.join("old.ribbon")).expect("a file"), b"precious");
+    assert_eq!(fs::read_dir(&mount.0).expect("a folder").count(), 1);
+    folder.run("build many -f -o keys.ribbon --memory 700K --threads 1 --spill disk").fails_with(
+        "hashes could not be spilled to disk: No space left on device (os error 28): free some space",
+    );
+    assert!(!folder.path("keys.ribbon").exists());
     assert_eq!(fs::read_dir(&mount.0).expect("a folder").count(), 1);
     folder.good("build keys -f -o disk/old.ribbon");
 }

@@ -3,9 +3,8 @@
 //! Segments are independent, so the bytes do not depend on who solves which. The calling
 //! thread is one of the crew, and the only one that reports progress.
 
-use super::Partitioned;
 use super::workspace::Workspace;
-use super::{Goal, Item, Value};
+use super::{Goal, Group, Item, Keys, Partitioned, Value};
 use crate::arch::Kernel;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
@@ -26,12 +25,27 @@ pub(crate) struct Segment<'a, V> {
     pub(crate) bytes: &'a mut [u8],
 }
 
+/// Where the solution of a segment goes.
+pub(crate) struct Place<'a> {
+    pub(crate) number: u64,
+    first_slot: u64,
+    layout: Layout,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> Place<'a> {
+    /// The segment, with its keys.
+    pub(crate) fn with<V: Value>(self, keys: &'a Partitioned<'_, V>) -> Segment<'a, V> {
+        let Self { number, first_slot, layout, bytes } = self;
+        Segment { keys: keys.segment(number), first_slot, layout, bytes }
+    }
+}
+
 /// Cuts the bytes of a system into those of its segments.
-pub(crate) fn segments<'a, V: Value>(
+pub(crate) fn places<'a>(
     shape: &Shape,
-    keys: &'a Partitioned<'_, V>,
     mut bytes: &'a mut [u8],
-) -> impl Iterator<Item = Segment<'a, V>> + Send {
+) -> impl Iterator<Item = Place<'a>> + Send + use<'a> {
     let (shape, whole) = (*shape, shape.layout());
     (0..shape.segments()).map(move |number| {
         let first_slot = number * shape.segment_slots;
@@ -42,7 +56,7 @@ pub(crate) fn segments<'a, V: Value>(
         };
         let (mine, rest) = core::mem::take(&mut bytes).split_at_mut(size);
         bytes = rest;
-        Segment { keys: keys.segment(number), first_slot, layout, bytes: mine }
+        Place { number, first_slot, layout, bytes: mine }
     })
 }
 
@@ -64,18 +78,20 @@ impl<B: Band, R: Goal> Crew<B, R> {
         Ok(Self { workspaces, segments })
     }
 
-    /// Does a job for every segment, and gives the results in their order. The first failure
-    /// ends it.
-    pub(crate) fn each<'a, T: Send>(
+    /// Does a job for every segment of a system, and gives the results in their order. The
+    /// first failure ends it.
+    pub(crate) fn each<T: Send>(
         &mut self,
-        segments: impl Iterator<Item = Segment<'a, R::Value>> + Send,
+        shape: &Shape,
+        keys: &Keys<'_, R::Value>,
+        bytes: &mut [u8],
         progress: &mut Reporter<'_>,
-        job: impl Fn(&mut Workspace<B, R>, Segment<'a, R::Value>) -> Result<T, Failure> + Sync,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'_, R::Value>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
-        self.each_from(0, segments, progress, job)
+        each_group(&mut self.workspaces, shape, keys, bytes, progress, job)
     }
 
-    /// The same for segments that follow others which are done already.
+    /// The same for some segments, which follow others that are done already.
     pub(crate) fn each_from<'a, T: Send>(
         &mut self,
         before: usize,
@@ -87,9 +103,31 @@ impl<B: Band, R: Goal> Crew<B, R> {
     }
 }
 
+/// Does a job for every segment of a system, one group of them after another, on a thread
+/// for every workspace, and gives the results in their order. The first failure ends it.
+pub(crate) fn each_group<W: Send, V: Value, T: Send>(
+    workspaces: &mut [W],
+    shape: &Shape,
+    keys: &Keys<'_, V>,
+    bytes: &mut [u8],
+    progress: &mut Reporter<'_>,
+    job: impl Fn(&mut W, Segment<'_, V>) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let mut places = places(shape, bytes);
+    let mut results = Vec::new();
+    for number in 0..1 << keys.group_bits() {
+        let group = Group::new(shape.segment_bits, keys.group_bits(), number);
+        let keys = keys.group(group)?;
+        let segments = places.by_ref().take(group.len()).map(|place| place.with(&keys));
+        let total = shape.segments();
+        results.extend(each(workspaces, results.len(), segments, total, progress, &job)?);
+    }
+    Ok(results)
+}
+
 /// Does a job for each of `total` segments, of which some were done `before`, on a thread for
 /// every workspace, and gives the results in their order. The first failure ends it.
-pub(crate) fn each<'a, W: Send, V: Value, T: Send>(
+fn each<'a, W: Send, V: Value, T: Send>(
     workspaces: &mut [W],
     before: usize,
     segments: impl Iterator<Item = Segment<'a, V>> + Send,

@@ -37,12 +37,27 @@ pub(crate) trait Value: Copy + Debug + Default + Ord + Send + Sync + 'static {
     /// they came is kept, to tell which ones they are.
     const CONTRADICTS: bool;
 
+    /// As a word of a file; nothing is 0.
+    #[cfg(feature = "std")]
+    fn to_word(self) -> u64;
+
+    #[cfg(feature = "std")]
+    fn from_word(word: u64) -> Self;
+
     /// Solves a task by its variant.
     fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure>;
 }
 
 impl Value for () {
     const CONTRADICTS: bool = false;
+
+    #[cfg(feature = "std")]
+    fn to_word(self) -> u64 {
+        0
+    }
+
+    #[cfg(feature = "std")]
+    fn from_word(_: u64) -> Self {}
 
     fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure> {
         variant::solve_filter(task)
@@ -51,6 +66,16 @@ impl Value for () {
 
 impl Value for u64 {
     const CONTRADICTS: bool = true;
+
+    #[cfg(feature = "std")]
+    fn to_word(self) -> u64 {
+        self
+    }
+
+    #[cfg(feature = "std")]
+    fn from_word(word: u64) -> Self {
+        word
+    }
 
     fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure> {
         variant::solve_function(task)

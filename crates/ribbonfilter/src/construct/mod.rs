@@ -8,32 +8,43 @@
 
 mod contradiction;
 mod crew;
+mod group;
 mod item;
+mod keys;
 mod ordered;
 mod partition;
+mod room;
 mod screen;
 mod shelves;
+mod spill;
+mod store;
 mod workspace;
 
 pub(crate) use contradiction::is_among as contradiction_among;
-pub(crate) use crew::{Crew, Segment, each, segments};
+pub(crate) use crew::{Crew, Segment, each_group, places};
+pub(crate) use group::Group;
 pub(crate) use item::{Goal, Item, Value};
+pub(crate) use keys::Keys;
 pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;
 pub(crate) use shelves::Shelves;
+pub(crate) use store::Store;
 pub(crate) use workspace::Workspace;
 
+#[cfg(feature = "std")]
+use partition::order_in_place;
+use room::Room;
 use screen::Screen;
+use spill::{Directory, Spill};
 
 use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{self, Header};
-use crate::plan::{Plan, Settings};
+use crate::plan::{Means, Plan, Schedule, Settings};
 use crate::progress::{Phase, Reporter};
 use crate::variant::{Failure, Solved};
 use crate::width::Band;
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// How often the slots are increased before construction gives up.
@@ -46,23 +57,43 @@ const DUPLICATE_SHARE: u64 = 1024;
 /// What a variant works on.
 pub(crate) struct Task<'a, 'p, V: Value> {
     pub(crate) plan: &'a Plan,
-    pub(crate) keys: &'a Partitioned<'a, V>,
+    pub(crate) keys: &'a Keys<'a, V>,
     pub(crate) bytes: &'a mut [u8],
     pub(crate) resources: Resources,
     pub(crate) progress: &'a mut Reporter<'p>,
 }
 
-impl<'p, V: Value> Task<'_, 'p, V> {
-    /// The segments, each with its keys and bytes, and whom to tell about them.
-    pub(crate) fn segments_and_progress(
+impl<V: Value> Task<'_, '_, V> {
+    /// Does a job for every segment, and gives the results in their order.
+    pub(crate) fn each<B: Band, R: Goal<Value = V>, T: Send>(
         &mut self,
-    ) -> (impl Iterator<Item = Segment<'_, V>> + Send, &mut Reporter<'p>) {
-        (segments(&self.plan.shape, self.keys, self.bytes), self.progress)
+        crew: &mut Crew<B, R>,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'_, V>) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        crew.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
+    }
+
+    /// Whether something is true of the keys of any segment.
+    pub(crate) fn any_segment(
+        &self,
+        mut is: impl FnMut(&[Item<u64, V>]) -> Result<bool, BuildError>,
+    ) -> Result<bool, BuildError> {
+        let group_bits = self.keys.group_bits();
+        for number in 0..1 << group_bits {
+            let group = Group::new(self.plan.shape.segment_bits, group_bits, number);
+            let keys = self.keys.group(group)?;
+            for segment in group.segments() {
+                if is(keys.segment(segment))? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Threads with room to work in.
     pub(crate) fn crew<B: Band, R: Goal<Value = V>>(&self) -> Result<Crew<B, R>, OutOfMemory> {
-        Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads)
+        Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads())
     }
 }
 
@@ -70,14 +101,44 @@ impl<'p, V: Value> Task<'_, 'p, V> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) kernel: Kernel,
-    pub(crate) threads: usize,
-    /// The most bytes that the build may take.
-    pub(crate) max_memory: u64,
+    pub(crate) means: Means,
+    /// The most keys that a layer or level may bump, and the memory that all of them need.
+    bumped: (u64, u64),
+}
+
+impl Resources {
+    pub(crate) fn new(kernel: Kernel, means: Means) -> Self {
+        Self { kernel, means, bumped: (u64::MAX, 0) }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        usize::try_from(self.means.threads).unwrap_or(usize::MAX)
+    }
+
+    /// What is used of them by a build that spills, if they are enough.
+    fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
+        if schedule.peak > self.means.max_memory {
+            return Err(Failure::Crowded { needed: schedule.peak });
+        }
+        let most = plan.bumped_keys();
+        Ok(Self {
+            means: Means { threads: schedule.threads, ..self.means },
+            // Random hashes stay far below.
+            bumped: (most + most / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
+            ..self
+        })
+    }
+
+    /// Room for what a layer or level bumps.
+    pub(crate) fn room_for_bumped(&self) -> Room {
+        let (most, needed) = self.bumped;
+        Room::new(most, needed)
+    }
 }
 
 /// Builds a filter from mixed key hashes, or a function from these and rows of bits.
 pub(crate) fn build<V: Value>(
-    mut items: Vec<Item<u64, V>>,
+    mut store: Store<V>,
     settings: &Settings,
     resources: Resources,
     progress: &mut Reporter<'_>,
@@ -85,47 +146,48 @@ pub(crate) fn build<V: Value>(
     let mut distinct = false;
     let mut growth = 0;
     loop {
-        let plan = settings.plan(items.len() as u64, growth)?.on_threads(resources.threads);
-        plan.check_memory(resources.max_memory)?;
-        let given: Cow<'_, [_]> = match V::CONTRADICTS {
-            true => (&items).into(),
-            false => core::mem::take(&mut items).into(),
-        };
-        let keys = Partitioned::new(given, plan.shape.segment_bits, resources.threads, progress)?;
-        let attempt = attempt(&plan, &keys, settings.key_seed, resources, progress);
-        let ordered = keys.into_items();
-        match V::CONTRADICTS {
-            true => drop(ordered),
-            false => items = ordered.into_owned(),
-        }
+        let plan = settings.plan(store.len(), growth)?.with_means(resources.means);
+        plan.check_memory()?;
+        let few = plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
+        let attempt = store.with_keys(&plan, resources, progress, |keys, resources, progress| {
+            attempt(&plan, keys, settings.key_seed, resources, progress)
+        });
         match attempt {
             Ok((bytes, redundant)) => {
-                let few = redundant <= plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
-                if distinct || few || !remove_duplicates(&mut items)? {
+                let kept = bytes.as_ref().len();
+                if distinct || redundant <= few || store.remove_duplicates(kept, &resources)? == 0 {
                     return Ok(bytes);
                 }
-                distinct = true;
                 growth = 0;
             }
             Err(Failure::Fatal(error)) => return Err(error),
             Err(Failure::NoSeed) => {
-                if !distinct && remove_duplicates(&mut items)? {
+                if !distinct && store.remove_duplicates(0, &resources)? > 0 {
                     growth = 0;
                 } else if growth < MAX_GROWTH {
                     growth += 1;
                 } else {
                     return Err(BuildError::Unsolvable { keys: plan.keys(), slots: plan.slots() });
                 }
-                distinct = true;
+            }
+            // As with many redundant keys. If there are few, they are no duplicates that would
+            // have been removed elsewhere, and the bytes must not depend on the memory.
+            Err(Failure::Crowded { needed }) => {
+                if distinct || store.remove_duplicates(0, &resources)? <= few {
+                    let limit = resources.means.max_memory;
+                    return Err(BuildError::MemoryLimit { needed, limit });
+                }
+                growth = 0;
             }
         }
+        distinct = true;
     }
 }
 
 /// Solves the plan once; the finished bytes and the number of redundant keys.
 fn attempt<V: Value>(
     plan: &Plan,
-    keys: &Partitioned<'_, V>,
+    keys: &Keys<'_, V>,
     key_seed: u64,
     resources: Resources,
     progress: &mut Reporter<'_>,
@@ -139,13 +201,4 @@ fn attempt<V: Value>(
     format::finish(bytes.as_mut(), &header, &solved);
     progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;
     Ok((bytes, solved.redundant))
-}
-
-/// Leaves each item once; whether any was removed. Refuses items that contradict each other.
-fn remove_duplicates<V: Value>(items: &mut Vec<Item<u64, V>>) -> Result<bool, BuildError> {
-    contradiction::refuse(items)?;
-    let before = items.len();
-    items.sort_unstable();
-    items.dedup();
-    Ok(items.len() < before)
 }

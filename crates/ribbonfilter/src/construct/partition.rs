@@ -3,51 +3,67 @@
 //! Count, then scatter. Several threads each count and scatter a share of the keys; each
 //! has a piece of every segment to itself, cut out beforehand, so none waits for another.
 
-use super::{Item, Value};
-use crate::equation::segment;
+use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
 use crate::memory::try_filled;
 use crate::progress::{Phase, Reporter};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// Keys by their mixed hashes, those of a segment side by side.
+/// The keys of some segments by their mixed hashes, those of a segment side by side.
 pub(crate) struct Partitioned<'a, V: Value> {
     items: Cow<'a, [Item<u64, V>]>,
     /// Where each segment begins, and the end of the last.
-    borders: Vec<usize>,
+    borders: Cow<'a, [usize]>,
+    /// The first of the segments.
+    first: u64,
 }
 
 impl<'a, V: Value> Partitioned<'a, V> {
     /// Orders keys by their segments; those that are given are left as they are, or gone.
     pub(crate) fn new(
         items: impl Into<Cow<'a, [Item<u64, V>]>>,
-        segment_bits: u32,
+        group: Group,
         threads: usize,
         progress: &mut Reporter<'_>,
     ) -> Result<Self, BuildError> {
-        let items = items.into();
-        if segment_bits == 0 {
-            let borders = [0, items.len()].into();
-            return Ok(Self { items, borders });
+        let (items, first) = (items.into(), group.first());
+        if group.len() == 1 {
+            let borders = Vec::from([0, items.len()]).into();
+            return Ok(Self { items, borders, first });
         }
         progress.report(Phase::Partitioning, 0, 2)?;
         let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
-        let counts = on_threads(shares.clone(), |share| count(share, segment_bits));
+        let counts = on_threads(shares.clone(), |share| count(share, group));
         let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
         progress.report(Phase::Partitioning, 1, 2)?;
         let mut ordered = try_filled(Item::default(), items.len())?;
-        let borders = borders(&counts, segment_bits)?;
+        let borders = borders(&counts, group.len())?;
         let work = shares.into_iter().zip(pieces(&counts, &mut ordered)).collect();
-        on_threads(work, |(share, pieces)| scatter(share, segment_bits, pieces));
+        on_threads(work, |(share, pieces)| scatter(share, group, pieces));
         progress.report(Phase::Partitioning, 2, 2)?;
-        Ok(Self { items: ordered.into(), borders })
+        Ok(Self { items: ordered.into(), borders: borders.into(), first })
+    }
+
+    /// Keys that are in order already, and where each segment begins and the last ends.
+    #[cfg(feature = "std")]
+    pub(crate) fn ordered(items: Vec<Item<u64, V>>, borders: Vec<usize>, first: u64) -> Self {
+        Self { items: items.into(), borders: borders.into(), first }
+    }
+
+    /// The same keys, where they are.
+    pub(crate) fn view(&self) -> Partitioned<'_, V> {
+        Partitioned {
+            items: Cow::Borrowed(&self.items),
+            borders: Cow::Borrowed(&self.borders),
+            first: self.first,
+        }
     }
 
     /// The keys of a segment.
     pub(crate) fn segment(&self, segment: u64) -> &[Item<u64, V>] {
-        let segment = segment as usize;
-        &self.items[self.borders[segment]..self.borders[segment + 1]]
+        let place = (segment - self.first) as usize;
+        &self.items[self.borders[place]..self.borders[place + 1]]
     }
 
     /// All keys, in the order of their segments.
@@ -56,19 +72,40 @@ impl<'a, V: Value> Partitioned<'a, V> {
     }
 }
 
+/// Orders keys by their segments where they are, by exchanges; where each segment begins, and
+/// the end of the last.
+#[cfg(feature = "std")]
+pub(super) fn order_in_place<V: Value>(
+    items: &mut [Item<u64, V>],
+    group: Group,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let borders = borders(&[count(items, group)?], group.len())?;
+    let mut next = try_filled(0, group.len())?;
+    next.copy_from_slice(&borders[..group.len()]);
+    for segment in 0..group.len() {
+        // Each exchange brings one key to its segment.
+        while next[segment] < borders[segment + 1] {
+            let place = group.place(items[next[segment]].hash);
+            items.swap(next[segment], next[place]);
+            next[place] += 1;
+        }
+    }
+    Ok(borders)
+}
+
 /// How many keys of a share each segment has.
-fn count<V>(share: &[Item<u64, V>], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
-    let mut counts = try_filled(0, 1 << segment_bits)?;
+fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
+    let mut counts = try_filled(0, group.len())?;
     for item in share {
-        counts[segment(item.hash, segment_bits) as usize] += 1;
+        counts[group.place(item.hash)] += 1;
     }
     Ok(counts)
 }
 
 /// Where each segment begins, and the end of the last.
-fn borders(counts: &[Vec<usize>], segment_bits: u32) -> Result<Vec<usize>, OutOfMemory> {
-    let mut borders = try_filled(0, (1 << segment_bits) + 1)?;
-    for segment in 0..1 << segment_bits {
+fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMemory> {
+    let mut borders = try_filled(0, segments + 1)?;
+    for segment in 0..segments {
         let size: usize = counts.iter().map(|counts| counts[segment]).sum();
         borders[segment + 1] = borders[segment] + size;
     }
@@ -91,13 +128,9 @@ fn pieces<'a, T>(counts: &[Vec<usize>], ordered: &'a mut [T]) -> Vec<Vec<&'a mut
 }
 
 /// Writes each key of a share into its segment's piece.
-fn scatter<V: Copy>(
-    share: &[Item<u64, V>],
-    segment_bits: u32,
-    mut pieces: Vec<&mut [Item<u64, V>]>,
-) {
+fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [Item<u64, V>]>) {
     for &item in share {
-        let piece = &mut pieces[segment(item.hash, segment_bits) as usize];
+        let piece = &mut pieces[group.place(item.hash)];
         if let Some((place, rest)) = core::mem::take(piece).split_first_mut() {
             *place = item;
             *piece = rest;

@@ -158,7 +158,8 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     /// Takes no more memory than this for the build, pushed pairs and the function included,
-    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes.
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. Unlike the keys of
+    /// a filter, pairs are not spilled to disk.
     ///
     /// ```
     /// use ribbonfilter::{BuildError, Function};
@@ -256,7 +257,7 @@ impl<'p> FunctionBuilder<'p> {
     /// assert_eq!(ribbonfilter::Function::builder().len(), 0);
     /// ```
     pub fn len(&self) -> u64 {
-        self.collected.items.len() as u64
+        self.collected.len()
     }
 
     /// Whether no pair was added yet.
@@ -265,7 +266,7 @@ impl<'p> FunctionBuilder<'p> {
     /// assert!(ribbonfilter::Function::builder().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.collected.items.is_empty()
+        self.len() == 0
     }
 
     /// What would come out for the pairs added so far.
@@ -364,7 +365,7 @@ impl<'p> FunctionBuilder<'p> {
     /// Makes rows of values, unless one has too many bits.
     fn join_rows(&mut self) -> Result<(), BuildError> {
         let (rows, most) = (self.rows, self.rows.most());
-        for (position, item) in (0..).zip(&mut self.collected.items) {
+        for (position, item) in (0..).zip(&mut self.collected.store.items) {
             if item.value > most {
                 let (value, value_bits) = (item.value, rows.value_bits);
                 return Err(BuildError::ValueTooWide { position, value, value_bits });

@@ -13,9 +13,11 @@ mod balanced;
 mod bumped;
 mod columns;
 mod homogeneous;
+mod memory;
 mod standard;
 
 pub(crate) use columns::{Columns, Sketch};
+pub(crate) use memory::{Means, Runs, Schedule};
 pub(crate) use standard::overhead as standard_overhead;
 pub(crate) use standard::queue_limit as standard_queue_limit;
 
@@ -86,7 +88,7 @@ pub struct Plan {
     /// Redundant equations that distinct keys make.
     pub(crate) expected_redundant: u64,
     keys: u64,
-    threads: u64,
+    means: Means,
 }
 
 impl Plan {
@@ -193,74 +195,6 @@ impl Plan {
     pub fn bits_per_key(&self) -> f64 {
         self.size_in_bytes() as f64 * 8.0 / self.keys as f64
     }
-
-    /// The most memory that the build takes at once, in bytes: the pushed hashes and their
-    /// ordered copy, or one of these, the finished filter, and for every thread one segment's
-    /// system.
-    ///
-    /// ```
-    /// # let plan = ribbonfilter::Filter::builder().threads(1).plan_for(10_000_000)?;
-    /// assert!(plan.peak_memory() < 180_000_000); // 18 bytes a key
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    pub fn peak_memory(&self) -> u64 {
-        let shape = &self.shape;
-        let pushed = self.item_bytes() * self.keys;
-        let ordered = if shape.segment_bits > 0 { pushed } else { 0 };
-        let threads = self.threads.min(shape.segments());
-        let solving = threads * self.workspace() + self.bumped() + self.size_in_bytes();
-        match self.content {
-            // The copy is there with the pushed hashes first, then with the systems.
-            Content::Filter { .. } => pushed + ordered.max(solving),
-            // What was pushed stays, to tell which values contradict each other.
-            Content::Function { .. } => pushed + ordered + solving,
-        }
-    }
-
-    /// The bytes of a key on its way: a hash and, for a function, a value.
-    fn item_bytes(&self) -> u64 {
-        match self.content {
-            Content::Filter { .. } => 8,
-            Content::Function { .. } => 16,
-        }
-    }
-
-    /// The bytes of bumped keys, which leave their segment and are brought into the order of
-    /// the next layer or level; of a Balanced filter three copies at a time.
-    fn bumped(&self) -> u64 {
-        let balanced = (self.keys / 512) * u64::from(self.shape.balance.overload);
-        self.item_bytes() * (3 * balanced + 2 * self.shape.further.slots())
-    }
-
-    /// The bytes that one thread needs for one segment.
-    fn workspace(&self) -> u64 {
-        let shape = &self.shape;
-        let coefficients = u64::from(shape.width.bits() / 8);
-        let right_side = match self.content {
-            Content::Function { .. } => 8,
-            Content::Filter { .. } if shape.variant == Variant::Homogeneous => 0,
-            Content::Filter { .. } => 4,
-        };
-        let mean = self.keys as f64 / shape.segments() as f64;
-        let overload = mean / 256.0 * f64::from(shape.balance.overload);
-        let fullest = mean + overload + 6.0 * libm::sqrt(mean);
-        // The segment's hashes in parts, each with room to spare.
-        let ordered = self.item_bytes() * (fullest + fullest / 8.0) as u64;
-        shape.segment_slots * (coefficients + right_side) + ordered
-    }
-
-    /// The same plan for another number of threads.
-    pub(crate) fn on_threads(self, threads: usize) -> Self {
-        Self { threads: threads as u64, ..self }
-    }
-
-    /// Refuses a limit that would be exceeded.
-    pub(crate) fn check_memory(&self, limit: u64) -> Result<(), BuildError> {
-        match self.peak_memory() {
-            needed if needed > limit => Err(BuildError::MemoryLimit { needed, limit }),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Settings {
@@ -354,7 +288,7 @@ impl Settings {
                 queue_limit: None,
                 expected_redundant: 0,
                 keys: 0,
-                threads: 1,
+                means: Means::default(),
             }),
         }
     }
@@ -504,7 +438,7 @@ impl Frame {
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
             keys: self.keys,
-            threads: 1,
+            means: Means::default(),
         }
     }
 

@@ -69,18 +69,16 @@ fn promising_seed<B: Band>(
     };
     // Of the first seed every segment is looked at, whoever fails first: the seed that is
     // taken must not depend on threads.
-    let (segments, progress) = task.segments_and_progress();
     let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from))
     };
-    let longest = crew.each(segments, progress, queue_of)?.into_iter().max().unwrap_or(0);
+    let longest = task.each(crew, queue_of)?.into_iter().max().unwrap_or(0);
     if longest <= limit || is_hopeless(longest, B::WIDTH) {
         return Ok(from);
     }
     let end = from.saturating_add(MAX_SCREENED);
     for seed in from.saturating_add(1)..end {
-        let (segments, progress) = task.segments_and_progress();
-        let screened = crew.each(segments, progress, |workspace, segment| {
+        let screened = task.each(crew, |workspace, segment| {
             match workspace.longest_queue(segment.keys, seed) <= limit {
                 true => Ok(()),
                 false => Err(Failure::NoSeed),
@@ -102,8 +100,7 @@ fn solve_all<B: Band>(
     seed: u8,
 ) -> Result<Candidate, Failure> {
     let shape = task.plan.shape;
-    let (segments, progress) = task.segments_and_progress();
-    let solved = crew.each(segments, progress, |workspace, segment| {
+    let solved = task.each(crew, |workspace, segment| {
         let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
         let free = |slot| free_row(segment.first_slot + slot).into();
         workspace.solve(free, &segment.layout, segment.bytes);

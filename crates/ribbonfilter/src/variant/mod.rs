@@ -93,6 +93,9 @@ pub(crate) struct Solved {
 pub(crate) enum Failure {
     /// No seed is good for these slots.
     NoSeed,
+    /// The keys are so unevenly spread that they need so many bytes of memory, more than
+    /// there may be.
+    Crowded { needed: u64 },
     /// Nothing that more slots would mend.
     Fatal(BuildError),
 }

@@ -27,8 +27,7 @@ pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved
 fn solve_segments<B: Band, R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     let plan = task.plan;
     let mut crew = task.crew::<B, R>()?;
-    let (segments, progress) = task.segments_and_progress();
-    let found = crew.each(segments, progress, |workspace, segment| {
+    let found = task.each(&mut crew, |workspace, segment| {
         let found =
             first_seed(plan.queue_limit, workspace, segment.keys)?.ok_or(Failure::NoSeed)?;
         // A free variable may be anything; zero serves any number of columns.

@@ -24,11 +24,14 @@
 mod segment;
 
 use super::{Failure, Solved, standard};
-use crate::construct::{Crew, Goal, Item, Partitioned, Task, Value, contradiction_among};
+use crate::construct::{
+    Crew, Goal, Group, Item, Partitioned, Task, Value, contradiction_among, places,
+};
 use crate::equation::{Seed, Shards};
-use crate::error::{BuildError, OutOfMemory};
+use crate::error::BuildError;
 use crate::memory::try_reserve;
 use crate::progress::Reporter;
+use crate::shape::Shape;
 use crate::width::{Band, with_band};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,7 +55,7 @@ fn first_seed<B: Band, R: Goal>(
     task: &mut Task<'_, '_, R::Value>,
     shards: Shards,
 ) -> Result<Solved, Failure> {
-    if is_crowded(task) {
+    if is_crowded(task)? {
         return Err(Failure::NoSeed);
     }
     let mut crew = task.crew::<B, R>()?;
@@ -68,21 +71,16 @@ fn first_seed<B: Band, R: Goal>(
 }
 
 /// Whether two items of one key contradict each other; they are in one segment.
-fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, OutOfMemory> {
-    for number in 0..task.plan.shape.segments() {
-        if contradiction_among(task.keys.segment(number))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
+    task.any_segment(|keys| Ok(contradiction_among(keys)?))
 }
 
 /// Whether some segment has far more keys than the others.
-fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> bool {
+fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
     let segments = task.plan.shape.segments();
     let share = task.plan.keys() / segments;
     let most = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
-    segments > 1 && (0..segments).any(|number| task.keys.segment(number).len() as u64 > most)
+    Ok(segments > 1 && task.any_segment(|keys| Ok(keys.len() as u64 > most))?)
 }
 
 /// Whether the plan's slots suffice under one seed, for simulations.
@@ -101,47 +99,78 @@ fn solve_levels<B: Band, R: Goal>(
     shards: Shards,
     seed: u8,
 ) -> Result<Solved, Failure> {
-    let (shape, keys, threads) = (task.plan.shape, task.keys, task.resources.threads);
-    let (mut segments, progress) = task.segments_and_progress();
+    let Task { plan, keys, bytes, resources, progress } = task;
+    let (shape, threads) = (plan.shape, resources.threads());
+    let (mut places, mut before) = (places(&shape, bytes), 0);
     let mut solved = Solved { seeds: vec![seed], ..Solved::default() };
     try_reserve(&mut solved.metadata, shards.count() as usize)?;
     let mut bumped = Vec::new();
-    let mut before = 0;
     for level in 0..=shape.segment_bits {
         let level_bits = (shape.segment_bits - level).saturating_sub(1);
         let arrived = by_segment(bumped, level_bits, threads)?;
-        let level_segments = segments.by_ref().take(1 << level_bits);
-        let outcomes = crew.each_from(before, level_segments, progress, |workspace, segment| {
-            let number = segment.first_slot / shape.segment_slots;
-            let balancing = Balancing {
-                shards,
-                seed: Seed::new(seed),
-                starts: shape.starts(),
-                shard_slots: shape.segment_slots as usize / shards.in_segment(),
-                number,
-                level,
-                keys: segment.keys,
-                overload: overload(keys, number, shape.segment_bits),
-                arrived: arrived.segment(number - before as u64),
-            };
-            let outcome = balancing.run(workspace)?;
-            workspace.solve(|_| 0, &segment.layout, segment.bytes);
-            Ok(outcome)
-        })?;
-        before += 1 << level_bits;
+        let (first, mut outcomes) = (before, Vec::new());
+        let room = resources.room_for_bumped();
+        for group in groups(first, level_bits, shape.segment_bits, keys.group_bits()) {
+            let keys_of = |group| keys.group(group);
+            let mine = keys_of(group)?;
+            let others = later_half(group, &shape).map(keys_of).transpose()?;
+            let level_segments = group.len().min(1 << level_bits);
+            let segments = places.by_ref().take(level_segments).map(|place| place.with(&mine));
+            let done = crew.each_from(before, segments, progress, |workspace, segment| {
+                let number = segment.first_slot / shape.segment_slots;
+                let balancing = Balancing {
+                    shards,
+                    seed: Seed::new(seed),
+                    starts: shape.starts(),
+                    shard_slots: shape.segment_slots as usize / shards.in_segment(),
+                    number,
+                    level,
+                    keys: segment.keys,
+                    overload: overload(others.as_ref(), number, shape.segment_bits),
+                    arrived: arrived.segment(number - first as u64),
+                };
+                let outcome = balancing.run(workspace)?;
+                room.take(outcome.bumped.len())?;
+                workspace.solve(|_| 0, &segment.layout, segment.bytes);
+                Ok(outcome)
+            })?;
+            before += level_segments;
+            outcomes.extend(done);
+        }
         bumped = gather(&mut solved, outcomes)?;
     }
     Ok(solved)
 }
 
+/// The groups that have the segments of a level; the last may have more than these.
+fn groups(
+    first: usize,
+    level_bits: u32,
+    segment_bits: u32,
+    group_bits: u32,
+) -> impl Iterator<Item = Group> {
+    let each = segment_bits - group_bits;
+    let (first, count) = (first as u64 >> each, 1 << level_bits.saturating_sub(each));
+    (first..first + count).map(move |number| Group::new(segment_bits, group_bits, number))
+}
+
+/// The group with the segments whose overload those of a group take, if it has any of level 0.
+fn later_half(group: Group, shape: &Shape) -> Option<Group> {
+    let half = shape.segments() / 2;
+    (group.first() < half).then(|| group.behind(half))
+}
+
 /// The keys of the segment in the later half whose overload a segment of level 0 takes.
 fn overload<'a, V: Value>(
-    keys: &'a Partitioned<'_, V>,
+    later: Option<&'a Partitioned<'_, V>>,
     number: u64,
     segment_bits: u32,
 ) -> &'a [Item<u64, V>] {
     let half = (1 << segment_bits) >> 1;
-    if number < half { keys.segment(number + half) } else { &[] }
+    match later {
+        Some(later) if number < half => later.segment(number + half),
+        _ => &[],
+    }
 }
 
 /// Bumped keys in the order of the segments of the next level.
@@ -150,7 +179,7 @@ fn by_segment<V: Value>(
     bits: u32,
     threads: usize,
 ) -> Result<Partitioned<'static, V>, BuildError> {
-    Partitioned::new(bumped, bits, threads, &mut Reporter::default())
+    Partitioned::new(bumped, Group::all(bits), threads, &mut Reporter::default())
 }
 
 /// Adds up what the segments of a level gave; the keys that it bumps.

@@ -27,7 +27,7 @@ use super::standard::first_seed;
 use super::{Failure, Solved};
 use crate::arch::{Instructions, Kernel, Planes};
 use crate::construct::{
-    self, Goal, Item, Partitioned, Resources, Segment, Task, Value, each, segments,
+    self, Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
 };
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
@@ -91,16 +91,17 @@ fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
     let (mut bytes, mut first_slot, mut bumped) = (&mut **bytes, 0, None);
     for (number, layer) in shape.layers().enumerate() {
         let alone = shape.of_layer(first_slot, layer);
-        let partitioned = match bumped.take() {
+        let all = Group::all(alone.segment_bits);
+        let further = match bumped.take() {
             None => None,
-            Some(hashes) => {
-                let bits = alone.segment_bits;
-                Some(Partitioned::new(hashes, bits, resources.threads, progress)?)
+            Some(bumped) => {
+                Some(Keys::Here(Partitioned::new(bumped, all, resources.threads(), progress)?))
             }
         };
-        let keys = partitioned.as_ref().unwrap_or(keys);
+        let keys = further.as_ref().unwrap_or(keys);
         if number == shape.further.layers().len() {
-            solve_last::<B, R>(&alone, keys.segment(0), bytes, *resources, &mut solved)?;
+            let last = keys.group(all)?;
+            solve_last::<B, R>(&alone, last.segment(0), bytes, *resources, &mut solved)?;
             break;
         }
         let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
@@ -118,19 +119,21 @@ fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
 fn fill_layer<S: System>(
     means: S::Means,
     layer: &Shape,
-    keys: &Partitioned<'_, S::Value>,
+    keys: &Keys<'_, S::Value>,
     bytes: &mut [u8],
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<Vec<Bumping<S::Value>>, Failure> {
-    let threads = resources.threads.min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
+    let threads = resources.threads().min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
     let mut workspaces = Vec::new();
     for _ in 0..threads.max(1) {
         workspaces.push(Workspace::<S>::new(means, layer)?);
     }
-    let all = segments(layer, keys, bytes);
-    each(&mut workspaces, 0, all, layer.segments(), progress, |workspace, segment| {
-        Ok(resources.kernel.run(Fill { workspace, segment })?)
+    let room = resources.room_for_bumped();
+    each_group(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
+        let bumping = resources.kernel.run(Fill { workspace, segment })?;
+        room.take(bumping.bumped.len())?;
+        Ok(bumping)
     })
 }
 

@@ -1,0 +1,31 @@
+//! The keys of a build, one group of segments after another.
+
+use super::{Group, Partitioned, Spill, Value};
+use crate::error::BuildError;
+use crate::plan::Schedule;
+
+/// Keys in the order of their segments.
+pub(crate) enum Keys<'a, V: Value> {
+    /// In memory: a single group.
+    Here(Partitioned<'a, V>),
+    /// In a file, from which each group is read when its turn comes.
+    Spilled(&'a Spill<V>, Schedule),
+}
+
+impl<V: Value> Keys<'_, V> {
+    /// How many groups there are, as a power of two.
+    pub(crate) fn group_bits(&self) -> u32 {
+        match self {
+            Self::Here(_) => 0,
+            Self::Spilled(_, schedule) => schedule.group_bits,
+        }
+    }
+
+    /// The keys of a group.
+    pub(crate) fn group(&self, group: Group) -> Result<Partitioned<'_, V>, BuildError> {
+        match self {
+            Self::Here(all) => Ok(all.view()),
+            Self::Spilled(spill, schedule) => spill.load(group, schedule.threads as usize),
+        }
+    }
+}

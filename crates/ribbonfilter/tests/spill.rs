@@ -1,0 +1,207 @@
+//! Hashes beyond the limit go to disk, and nothing else changes.
+
+#![cfg(feature = "std")]
+
+mod support;
+
+use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase, Variant, Width};
+use std::path::{Path, PathBuf};
+use support::{Keys, builder, kernel, kinds, random, scale};
+
+/// A directory of the test's own. Nothing may be left in it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let name = format!("ribbonfilter-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("a directory");
+        Self(path)
+    }
+
+    #[track_caller]
+    fn assert_empty(&self) {
+        assert_eq!(std::fs::read_dir(&self.0).expect("a directory").count(), 0);
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Fails unless it is empty.
+        let removed = std::fs::remove_dir(&self.0);
+        if !std::thread::panicking() {
+            removed.expect("nothing was left");
+        }
+    }
+}
+
+fn push(
+    mut builder: FilterBuilder<'_>,
+    hashes: impl IntoIterator<Item = u64>,
+) -> FilterBuilder<'_> {
+    hashes.into_iter().for_each(|hash| builder.push_hash(hash));
+    builder
+}
+
+/// The least limit with which so many keys can be built on one thread.
+fn least(builder: FilterBuilder<'_>, directory: &Path, keys: u64) -> u64 {
+    let plan = builder.threads(1).max_memory(1).spill_to(directory).plan_for(keys);
+    plan.expect("a plan").peak_memory()
+}
+
+#[test]
+fn the_bytes_are_those_of_a_build_in_memory() {
+    let directory = Directory::new("same-bytes");
+    for keys in [300_000, scale(600_000, 3_000_000, 10_000_000)] {
+        for (variant, width) in kinds(keys) {
+            let builder = || builder(variant, width, 7.3).kernel(kernel());
+            let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
+            let here = push(builder().threads(1), hashes());
+            let in_memory = here.plan().expect("a plan").peak_memory();
+            let here = here.finish().expect("in memory");
+            let least = least(builder(), &directory.0, keys);
+            assert!(least < in_memory, "{variant} {width}: {least} of {in_memory}");
+            let limits = [(1, least), (2, least * 5 / 4), (3, least * 2), (1, in_memory)];
+            for (threads, limit) in limits {
+                let builder = builder().threads(threads).max_memory(limit);
+                let spilling = push(builder.spill_to(&directory.0), hashes());
+                let plan = spilling.plan().expect("a plan");
+                assert!(plan.peak_memory() <= limit, "{variant} {width}: {plan:?}");
+                let filter = spilling.finish().expect("it fits");
+                assert!(filter.as_bytes() == here.as_bytes(), "{variant} {width}, {keys} keys");
+            }
+        }
+    }
+}
+
+/// Duplicates are found in the file, too, and the distinct keys are planned for.
+#[test]
+fn duplicates_are_removed_on_disk() {
+    let directory = Directory::new("duplicates");
+    let keys = 400_000;
+    let sets: [(&str, fn(u64) -> u64); 4] = [
+        ("each twice", |index| random(1, index / 2)),
+        ("few", |index| random(1, index.saturating_sub(100))),
+        ("half of them one", |index| random(1, if index % 2 == 0 { 0 } else { index })),
+        ("all one", |_| 7),
+    ];
+    for (variant, width) in kinds(keys) {
+        for (name, hash) in sets {
+            let builder = || builder(variant, width, 4.0).kernel(kernel());
+            let here = push(builder(), (0..keys).map(hash)).finish().expect("in memory");
+            let limit = least(builder(), &directory.0, keys);
+            let spilling = builder().max_memory(limit).spill_to(&directory.0);
+            let filter = push(spilling, (0..keys).map(hash)).finish();
+            let filter =
+                filter.unwrap_or_else(|error| panic!("{variant} {width}, {name}: {error}"));
+            assert!(filter.as_bytes() == here.as_bytes(), "{variant} {width}, {name}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_is_too_low_is_refused_with_one_that_is_not() {
+    let directory = Directory::new("too-low");
+    let keys = 300_000;
+    let hashes = || (0..keys).map(|index| Keys::Integers.hash(index));
+    for (variant, width) in kinds(keys) {
+        let within = |limit| {
+            let builder = builder(variant, width, 8.0).max_memory(limit).spill_to(&directory.0);
+            let mut builder = builder.threads(2).progress(|_| Control::Continue);
+            builder.extend_hashes(hashes());
+            builder.finish()
+        };
+        match within(100_000) {
+            Err(BuildError::MemoryLimit { needed, limit: 100_000 }) => {
+                within(needed).expect("what the error told");
+                let refused = within(needed / 10 * 9);
+                assert!(matches!(refused, Err(BuildError::MemoryLimit { .. })), "{refused:?}");
+            }
+            other => panic!("{variant} {width}: {other:?}"),
+        }
+    }
+}
+
+/// Without a limit nothing is written, not even where nothing could be.
+#[test]
+fn no_limit_no_file() {
+    let mut builder = Filter::builder().spill_to("/nowhere/at/all");
+    builder.extend(0..100_000);
+    assert!(builder.finish().expect("in memory").contains(99_999));
+}
+
+fn small() -> FilterBuilder<'static> {
+    Filter::builder().variant(Variant::Standard).width(Width::W64).threads(1).max_memory(4 << 20)
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to() {
+    let directory = Directory::new("unwritable");
+    let file = directory.0.join("file");
+    std::fs::write(&file, "").expect("a file");
+    for path in [directory.0.join("none"), file.clone()] {
+        let mut builder = small().spill_to(&path);
+        builder.extend(0..1_000_000);
+        // What does not fit is dropped.
+        assert!(builder.len() < 300_000);
+        let error = builder.finish().expect_err("no directory");
+        assert!(matches!(error, BuildError::Spill { .. }), "{error:?}");
+        let said = error.to_string();
+        assert!(said.contains(path.to_str().expect("a name")), "{said}");
+        assert!(said.contains("name a directory that exists"), "{said}");
+    }
+    std::fs::remove_file(file).expect("removed");
+}
+
+#[test]
+fn nothing_is_left_of_a_build_that_is_cancelled_or_dropped() {
+    let directory = Directory::new("cancelled");
+    let mut dropped = small().spill_to(&directory.0);
+    dropped.extend(0..1_000_000);
+    directory.assert_empty();
+    drop(dropped);
+    directory.assert_empty();
+    let cancel_late = |progress: ribbonfilter::Progress| match progress.phase {
+        Phase::Solving if progress.done > 0 => Control::Cancel,
+        _ => Control::Continue,
+    };
+    let mut cancelled = small().spill_to(&directory.0).progress(cancel_late);
+    cancelled.extend(0..1_000_000);
+    assert!(matches!(cancelled.finish(), Err(BuildError::Cancelled)));
+    directory.assert_empty();
+}
+
+/// A file system without room: the error says so, and its room is free again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    use std::process::{Command, Stdio};
+    let directory = Directory::new("full-disk");
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"]).arg(&directory.0).stderr(Stdio::null());
+    if !mount.status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: a small file system can only be mounted by root");
+        return;
+    }
+    let build = |keys: u64| {
+        let mut builder = small().spill_to(&directory.0);
+        builder.extend(0..keys);
+        (builder.len(), builder.finish())
+    };
+    let outcomes = [build(1_000_000), build(300_000), build(1_000_000)];
+    let left = std::fs::read_dir(&directory.0).expect("a directory").count();
+    let unmounted = Command::new("umount").arg(&directory.0).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert_eq!(left, 0);
+    for (number, (len, outcome)) in outcomes.into_iter().enumerate() {
+        match outcome {
+            // Its 2.4 MB have room even after a failure.
+            Ok(filter) => assert_eq!((number, filter.len()), (1, 300_000)),
+            Err(error) => {
+                assert!(number != 1 && len < 1_000_000, "{error}");
+                let said = error.to_string();
+                assert!(said.contains("free some space") && said.contains("full-disk"), "{said}");
+            }
+        }
+    }
+}
