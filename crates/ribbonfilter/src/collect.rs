@@ -24,6 +24,9 @@ pub(crate) struct Collected<'p, V> {
     failure: Option<OutOfMemory>,
 }
 
+/// All that a build needs besides its settings.
+pub(crate) type Taken<'a, 'p, V> = (Vec<Item<u64, V>>, Resources, &'a mut Reporter<'p>);
+
 impl<'p, V: Value> Collected<'p, V> {
     pub(crate) fn progress<'q>(
         self,
@@ -76,11 +79,18 @@ impl<'p, V: Value> Collected<'p, V> {
 
     /// Builds what the settings say; the keys are gone then.
     pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
+        let settings = self.settings;
+        let (items, resources, progress) = self.take()?;
+        construct::build(items, &settings, resources, progress)
+    }
+
+    /// The pushed keys, which are gone then, and what a build may use and whom it tells.
+    pub(crate) fn take(&mut self) -> Result<Taken<'_, 'p, V>, BuildError> {
         if let Some(failure) = self.failure {
             return Err(failure.into());
         }
         let items = core::mem::take(&mut self.items);
-        construct::build(items, &self.settings, self.resources(), &mut self.progress)
+        Ok((items, self.resources(), &mut self.progress))
     }
 
     fn resources(&self) -> Resources {
