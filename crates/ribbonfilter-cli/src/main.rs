@@ -7,6 +7,7 @@
 //! A new subcommand is a file in [`commands`] with its `Arguments` and a `run`, and a line in
 //! the enum there: completions and manual pages follow.
 
+mod collector;
 mod commands;
 mod error;
 mod filter_file;

@@ -99,6 +99,26 @@
 //! # Ok::<(), ribbonfilter::BuildError>(())
 //! ```
 //!
+//! # Shards
+//!
+//! A set that exceeds memory, or whose keys lie with several processes, goes into [`Shards`]: one
+//! file of many filters. Each is built from its own keys, anywhere, and the bytes are those that
+//! one process would have built.
+//!
+//! ```
+//! use ribbonfilter::{Shards, Split};
+//!
+//! let split = Split::ByHash { bits: 2 };
+//! let build = |number| {
+//!     let mut builder = Shards::builder(split).false_positive_rate(0.001).only(number)?;
+//!     builder.extend(0..10_000); // keeps those of its shard
+//!     builder.finish()
+//! };
+//! let shards = Shards::assemble([build(0)?, build(1)?, build(2)?, build(3)?])?;
+//! assert!(shards.contains(4711));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Features
 //!
 //! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it

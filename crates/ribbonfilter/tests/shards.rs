@@ -296,7 +296,6 @@ fn what_cannot_be_is_refused() {
     builder.extend(0..1000);
     let error = builder.finish().unwrap_err();
     assert!(matches!(error, BuildError::SizeTooSmall { bytes: 10, .. }), "{error}");
-    // So many keys of one cell fit no shard.
     let mut builder = Shards::builder(Split::FixedSize { bits: 24, bytes: 1 << 20 });
     builder.push(1);
     assert!(matches!(builder.finish(), Err(BuildError::ContainerTooLarge { .. })));
@@ -397,9 +396,10 @@ fn cut_and_arbitrary_bytes_are_refused() {
         let begin = bytes.len() - shards.directory_bytes();
         for stream in 0..scale(20, 200, 2000) {
             let mut altered = bytes.to_vec();
-            for position in begin..bytes.len() - 40 {
-                if random(stream, position as u64) % 4 < stream % 4 + 1 {
-                    altered[position] = random(stream + 1, position as u64) as u8;
+            let directory = &mut altered[begin..bytes.len() - 40];
+            for (position, byte) in (0..).zip(directory) {
+                if random(stream, position) % 4 < stream % 4 + 1 {
+                    *byte = random(stream + 1, position) as u8;
                 }
             }
             if let Ok(view) = Shards::open(altered) {

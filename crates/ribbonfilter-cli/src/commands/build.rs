@@ -1,14 +1,15 @@
 //! `ribbon build`: a file of keys becomes a filter.
 
+use crate::collector::Collector;
 use crate::error::{Error, Result};
-use crate::filter_file::Description;
+use crate::filter_file::Set;
 use crate::input::{self, Flow, InputArguments, Inputs};
 use crate::output::{Output, print};
 use crate::progress::Progress;
 use crate::target::TargetArguments;
 use crate::{show, values};
 use clap::Args;
-use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase};
+use ribbonfilter::{BuildError, Control, OwnedBytes, Phase, Split};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -33,6 +34,10 @@ pub struct Arguments {
     /// The memory that the build may take, as 2GiB; more is refused
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     memory: Option<u64>,
+    /// Split the filter into so many shards by hash, a power of two, in one file
+    #[arg(long, value_name = "N", value_parser = values::shards,
+          conflicts_with_all = ["memory", "bits_per_key", "size"])]
+    shards: Option<u32>,
     /// Hash the keys under this seed, which is stored in the filter
     #[arg(long, value_name = "SEED", value_parser = values::seed, default_value = "0")]
     key_seed: u64,
@@ -50,6 +55,7 @@ Examples:
   ribbon build words.txt -o words.ribbon
   ribbon build --input hex --fpr 0.001 pwned-*.txt.gz -o pwned.ribbon
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
+  ribbon build --shards 256 --fpr 0.001 pages.txt.zst -o pages.ribbon
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon";
 
 /// Bytes that are written between two reports.
@@ -63,13 +69,26 @@ pub fn run(arguments: &Arguments) -> Result {
     write(arguments, &filter, &mut output)?;
     output.commit()?;
     if !arguments.quiet {
-        let summary = Description::of(&filter).summary();
+        let summary = filter.description().summary();
         print(format!("{summary}, {:.2} seconds\n", started.elapsed().as_secs_f64()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Arguments {
+    /// What collects the keys.
+    fn collector(&self) -> Collector {
+        if let Some(bits) = self.shards {
+            let builder = self.target.shards_builder(Split::ByHash { bits });
+            return Collector::Shards(builder.key_seed(self.key_seed));
+        }
+        let mut builder = self.target.builder().key_seed(self.key_seed);
+        if let Some(bytes) = self.memory {
+            builder = builder.max_memory(bytes);
+        }
+        Collector::Filter(builder)
+    }
+
     fn progress_bytes(&self, phase: &'static str, total: Option<u64>) -> Progress {
         if self.quiet { Progress::none() } else { Progress::bytes(phase, total) }
     }
@@ -84,13 +103,10 @@ impl Arguments {
 }
 
 /// Hashes all keys into a builder.
-fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
+fn read(arguments: &Arguments) -> Result<Collector> {
     let inputs = Inputs::new(&arguments.files)?;
-    let mut builder = arguments.target.builder().key_seed(arguments.key_seed);
-    if let Some(bytes) = arguments.memory {
-        builder = builder.max_memory(bytes);
-    }
-    plan_early(&builder)?;
+    let mut builder = arguments.collector();
+    builder.check().map_err(|error| failed(&error))?;
     let progress = arguments.progress_bytes("reading", inputs.total());
     let options = input::Options {
         key_seed: arguments.key_seed,
@@ -103,28 +119,20 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         options,
         |_, ()| (),
         |batch, ()| {
-            builder.extend_hashes(batch.hashes().iter().copied());
+            builder.extend_hashes(batch.hashes());
             check_memory(&builder, arguments.memory)?;
             Ok(Flow::Continue)
         },
     )?;
-    if builder.is_empty() {
+    if builder.len() == 0 {
         let name = crate::error::shown(inputs.name(0));
         return Err(Error::new(format_args!("{name}: no keys there: give some")));
     }
     Ok(builder)
 }
 
-/// Refuses settings that are wrong for any number of keys, before a long reading.
-fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
-    match builder.plan_for(0) {
-        Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
-        Err(error) => Err(failed(&error)),
-    }
-}
-
 /// Stops reading as soon as the hashes alone are too many.
-fn check_memory(builder: &FilterBuilder<'_>, memory: Option<u64>) -> Result<()> {
+fn check_memory(builder: &Collector, memory: Option<u64>) -> Result<()> {
     match memory {
         Some(memory) if builder.len() * 8 > memory => Err(Error::new(format_args!(
             "the hashes of the first {} keys alone exceed the {} allowed: allow more by --memory, \
@@ -136,10 +144,10 @@ fn check_memory(builder: &FilterBuilder<'_>, memory: Option<u64>) -> Result<()> 
     }
 }
 
-fn solve(arguments: &Arguments, builder: FilterBuilder<'_>) -> Result<Filter> {
+fn solve(arguments: &Arguments, builder: Collector) -> Result<Set<OwnedBytes>> {
     let keys = builder.len();
     let mut present: Option<(Phase, Progress)> = None;
-    let builder = builder.progress(|news| {
+    let built = builder.finish(|news| {
         // The old bar leaves before the new one comes.
         present.take_if(|(phase, _)| *phase != news.phase);
         let new = || (news.phase, arguments.progress_keys(news.phase, keys));
@@ -147,10 +155,10 @@ fn solve(arguments: &Arguments, builder: FilterBuilder<'_>) -> Result<Filter> {
         progress.set((news.share() * keys as f64) as u64);
         Control::Continue
     });
-    builder.finish().map_err(|error| failed(&error))
+    built.map_err(|error| failed(&error))
 }
 
-fn write(arguments: &Arguments, filter: &Filter, output: &mut Output) -> Result<()> {
+fn write(arguments: &Arguments, filter: &Set<OwnedBytes>, output: &mut Output) -> Result<()> {
     let bytes = filter.as_bytes();
     let progress = arguments.progress_bytes("writing", Some(bytes.len() as u64));
     for piece in bytes.chunks(PIECE) {

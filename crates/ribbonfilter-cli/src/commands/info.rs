@@ -29,7 +29,7 @@ Examples:
 `overhead` is all that is stored over what theory demands for the expected rate, minus one.";
 
 pub fn run(arguments: &Arguments) -> Result {
-    let description = Description::of(&filter_file::open(&arguments.filter)?);
+    let description = filter_file::open_set(&arguments.filter)?.description();
     print(if arguments.json { json(&description)? } else { table(&description) })?;
     Ok(ExitCode::SUCCESS)
 }

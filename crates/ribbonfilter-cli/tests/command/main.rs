@@ -5,6 +5,7 @@ mod errors;
 mod interrupted;
 mod pages;
 mod query;
+mod shards;
 mod smaller;
 mod support;
 #[cfg(unix)]
