@@ -1,8 +1,8 @@
-//! A filter in its file, and what there is to tell about it.
+//! A filter or a container of shards in its file, and what there is to tell about it.
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, Function, MappedBytes, OpenError, Part};
+use ribbonfilter::{Filter, Function, MappedBytes, OpenError, Part, Shards};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -29,6 +29,70 @@ pub fn open_part(path: &Path) -> Result<Part<MappedBytes>> {
     // SAFETY: as above.
     let part = unsafe { Part::map_file(path) };
     part.map_err(|error| failed(path, &error))
+}
+
+/// What can be asked for keys: a filter, or a container of them.
+pub enum Set<D = MappedBytes> {
+    Filter(Filter<D>),
+    Shards(Shards<D>),
+}
+
+/// Maps the file of a filter or of a container.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn open_set(path: &Path) -> Result<Set> {
+    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    let opened = match unsafe { Filter::map_file(path) } {
+        Err(OpenError::WrongKind { found: "container of shards", .. }) => {
+            // SAFETY: as above.
+            unsafe { Shards::map_file(path) }.map(Set::Shards)
+        }
+        opened => opened.map(Set::Filter),
+    };
+    opened.map_err(|error| failed(path, &error))
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Filter(filter) => filter.as_bytes(),
+            Self::Shards(shards) => shards.as_bytes(),
+        }
+    }
+
+    pub fn verify(&self) -> std::result::Result<(), OpenError> {
+        match self {
+            Self::Filter(filter) => filter.verify(),
+            Self::Shards(shards) => shards.verify(),
+        }
+    }
+
+    pub fn key_seed(&self) -> u64 {
+        match self {
+            Self::Filter(filter) => filter.key_seed(),
+            Self::Shards(shards) => shards.key_seed(),
+        }
+    }
+
+    pub fn contains_hash(&self, hash: u64) -> bool {
+        match self {
+            Self::Filter(filter) => filter.contains_hash(hash),
+            Self::Shards(shards) => shards.contains_hash(hash),
+        }
+    }
+
+    pub fn contains_hash_batch_into(&self, hashes: &[u64], hits: &mut [bool]) {
+        match self {
+            Self::Filter(filter) => filter.contains_hash_batch_into(hashes, hits),
+            Self::Shards(shards) => shards.contains_hash_batch_into(hashes, hits),
+        }
+    }
+
+    pub fn description(&self) -> Description {
+        match self {
+            Self::Filter(filter) => Description::of(filter),
+            Self::Shards(shards) => Description::of_shards(shards),
+        }
+    }
 }
 
 /// What could not be opened or verified, as an error at its place.
@@ -68,7 +132,7 @@ pub struct Description {
     columns: f64,
     /// The seed under which keys are hashed.
     seed: u64,
-    shards: u32,
+    shards: u64,
     /// The version of the byte format.
     version: u8,
 }
@@ -87,6 +151,22 @@ impl Description {
             seed: filter.key_seed(),
             shards: 1,
             version: format_version(filter.as_bytes()),
+        }
+    }
+
+    fn of_shards<D: AsRef<[u8]>>(shards: &Shards<D>) -> Self {
+        Self {
+            keys: shards.len(),
+            bytes: shards.size_in_bytes() as u64,
+            bits_per_key: shards.bits_per_key(),
+            overhead: overhead(shards.bits_per_key(), shards.expected_rate()),
+            expected_rate: shards.expected_rate(),
+            variant: values::variant_name(shards.variant()),
+            width: shards.width().bits(),
+            columns: shards.columns(),
+            seed: shards.key_seed(),
+            shards: shards.shard_count(),
+            version: format_version(shards.as_bytes()),
         }
     }
 

@@ -8,6 +8,7 @@
 //! the enum there: completions and manual pages follow.
 
 mod building;
+mod collector;
 mod commands;
 mod error;
 mod filter_file;

@@ -2,7 +2,7 @@
 
 use crate::values;
 use clap::Args;
-use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width};
 
 #[derive(Args)]
 #[command(next_help_heading = "What it shall be")]
@@ -42,6 +42,20 @@ impl TargetArguments {
     /// A builder that knows all of this.
     pub fn builder(&self) -> FilterBuilder<'static> {
         let mut builder = self.bare_builder();
+        if let Some(variant) = self.variant {
+            builder = builder.variant(variant);
+        }
+        if let Some(width) = self.width {
+            builder = builder.width(width);
+        }
+        builder
+    }
+    /// A builder of a container that knows all of this but bits a key and size.
+    pub fn shards_builder(&self, split: Split) -> ShardsBuilder<'static> {
+        let mut builder = Shards::builder(split).threads(self.threads);
+        if let Some(rate) = self.fpr {
+            builder = builder.false_positive_rate(rate);
+        }
         if let Some(variant) = self.variant {
             builder = builder.variant(variant);
         }

@@ -88,6 +88,12 @@ fn unit_bytes(unit: &str) -> Option<f64> {
     Some(base.powi(power as i32))
 }
 
+/// A number of shards, a power of two: its logarithm.
+pub fn shards(text: &str) -> Result<u32, String> {
+    let shards = count(text).ok().filter(|shards| shards.is_power_of_two());
+    shards.map(u64::ilog2).ok_or_else(|| "write a power of two, as 8 or 256".into())
+}
+
 /// A seed, in decimal or with `0x` in hexadecimal digits.
 pub fn seed(text: &str) -> Result<u64, String> {
     let seed = match text.strip_prefix("0x") {

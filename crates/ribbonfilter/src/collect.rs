@@ -21,6 +21,9 @@ pub(crate) struct Collected<'p, V> {
     failure: Option<BuildError>,
 }
 
+/// All that a build needs besides its settings.
+pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
+
 impl<'p, V: Value> Collected<'p, V> {
     pub(crate) fn progress<'q>(
         self,
@@ -83,12 +86,18 @@ impl<'p, V: Value> Collected<'p, V> {
 
     /// Builds what the settings say; the keys are gone then.
     pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
+        let settings = self.settings;
+        let (store, resources, progress) = self.take()?;
+        construct::build(store, &settings, resources, progress)
+    }
+
+    /// The pushed keys, which are gone then, and what a build may use and whom it tells.
+    pub(crate) fn take(&mut self) -> Result<Taken<'_, 'p, V>, BuildError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let resources = self.resources();
         let store = core::mem::take(&mut self.store);
-        construct::build(store, &self.settings, resources, &mut self.progress)
+        Ok((store, self.resources(), &mut self.progress))
     }
 
     fn resources(&self) -> Resources {

@@ -113,6 +113,30 @@ pub enum BuildError {
         /// The slots of the last try.
         slots: u64,
     },
+    /// More shards than a container can have.
+    TooManyShards {
+        /// The bits of the hash that were to tell the shard.
+        bits: u32,
+        /// The most that may.
+        most: u32,
+    },
+    /// A container has no shard of that number, or no shard that can be built alone.
+    NoSuchShard {
+        /// The number asked for.
+        shard: u64,
+        /// How many shards there are that can be built alone.
+        shards: u64,
+    },
+    /// Shards that are filled until they are full are Standard ribbons.
+    NotForShards {
+        /// The variant asked for.
+        variant: Variant,
+    },
+    /// More bytes than a container can hold.
+    ContainerTooLarge {
+        /// The most that its shards may take together.
+        most: u64,
+    },
     /// The build would take more memory than it may.
     MemoryLimit {
         /// The bytes that it would take.
@@ -196,6 +220,27 @@ impl fmt::Display for BuildError {
                 f,
                 "no solvable system for {keys} keys in up to {slots} slots: the key hashes are \
                  far from random; hash the keys again under another key_seed"
+            ),
+            Self::TooManyShards { bits, most } => {
+                write!(f, "2^{bits} shards are too many: split by at most {most} bits")
+            }
+            Self::NoSuchShard { shard, shards: 0 } => write!(
+                f,
+                "shard {shard} cannot be built alone, since where it begins depends on those \
+                 before it: split the keys by hash"
+            ),
+            Self::NoSuchShard { shard, shards } => {
+                write!(f, "there is no shard {shard}: the {shards} shards are counted from 0")
+            }
+            Self::NotForShards { variant } => write!(
+                f,
+                "a {variant} ribbon cannot be filled until it is full: use Standard, or split the \
+                 keys by hash"
+            ),
+            Self::ContainerTooLarge { most } => write!(
+                f,
+                "the shards take more than {most} bytes together: spread them over several \
+                 containers"
             ),
             Self::MemoryLimit { needed, limit } => write!(
                 f,
@@ -310,6 +355,17 @@ pub enum OpenError {
     ///
     /// [`verify`]: crate::Filter::verify
     DataDamaged,
+    /// The data of one shard of a container was altered: only [`verify`] looks.
+    ///
+    /// [`verify`]: crate::Shards::verify
+    ShardDamaged {
+        /// The shard, counted from 0.
+        shard: u64,
+    },
+    /// The directory of a container was altered: only [`verify`] looks at all of it.
+    ///
+    /// [`verify`]: crate::Shards::verify
+    DirectoryDamaged,
     /// The system refused memory.
     OutOfMemory {
         /// The bytes that were asked for.
@@ -360,6 +416,12 @@ impl fmt::Display for OpenError {
             Self::DataDamaged => {
                 f.write_str("the filter's data was altered: fetch or build it again")
             }
+            Self::ShardDamaged { shard } => {
+                write!(f, "the data of shard {shard} was altered: fetch or build that shard again")
+            }
+            Self::DirectoryDamaged => f.write_str(
+                "the directory of the container was altered: fetch it or assemble its shards again",
+            ),
             Self::OutOfMemory { bytes } => write!(
                 f,
                 "the system refused {bytes} bytes of memory: open the filter as a view of bytes \
@@ -597,6 +659,116 @@ impl From<OutOfMemory> for JoinError {
 }
 
 impl From<OutOfMemory> for ShrinkError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
+/// Shards that do not make a container.
+///
+/// ```
+/// use ribbonfilter::{AssembleError, Shards, Split};
+///
+/// let builder = || Shards::builder(Split::ByHash { bits: 1 });
+/// let alone = builder().only(1)?.finish()?;
+/// let error = Shards::assemble([alone]).unwrap_err();
+/// assert!(matches!(error, AssembleError::Missing { shard: 0, shards: 2 }));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// No shard was given.
+    Nothing,
+    /// A shard was not given.
+    Missing {
+        /// The first that is missing.
+        shard: u64,
+        /// How many there should be.
+        shards: u64,
+    },
+    /// A shard was given twice.
+    Doubled {
+        /// Its number.
+        shard: u64,
+    },
+    /// A shard was built with other settings than the others.
+    DifferentSettings {
+        /// Its number.
+        shard: u64,
+        /// The setting.
+        setting: &'static str,
+    },
+    /// A shard was altered.
+    Damaged {
+        /// Its number.
+        shard: u64,
+    },
+    /// More bytes than a container can hold.
+    TooLarge {
+        /// The most that the shards may take together.
+        most: u64,
+    },
+    /// The system refused memory.
+    OutOfMemory {
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
+    /// Writing failed.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for AssembleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("no shard was given: a container has at least one"),
+            Self::Missing { shard, shards } => {
+                write!(f, "shard {shard} of {shards} is missing: build it, and give all of them")
+            }
+            Self::Doubled { shard } => {
+                write!(f, "shard {shard} was given twice: leave out one of them")
+            }
+            Self::DifferentSettings { shard, setting } => write!(
+                f,
+                "shard {shard} was built with another {setting} than the shards before it: build \
+                 all shards with the same settings"
+            ),
+            Self::Damaged { shard } => {
+                write!(f, "shard {shard} was altered: fetch or build it again")
+            }
+            Self::TooLarge { most } => write!(
+                f,
+                "the shards take more than {most} bytes together: spread them over several \
+                 containers"
+            ),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system refused {bytes} bytes of memory: assemble to a file instead")
+            }
+            #[cfg(feature = "std")]
+            Self::Io(error) => write!(f, "the container could not be written: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for AssembleError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for AssembleError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<OutOfMemory> for AssembleError {
     fn from(error: OutOfMemory) -> Self {
         Self::OutOfMemory { bytes: error.bytes }
     }

@@ -15,9 +15,14 @@ use crate::variant::Solved;
 use crate::{Variant, Width};
 use xxhash_rust::xxh3::xxh3_64;
 
+mod container;
 mod layers;
 pub(crate) mod part;
 
+pub(crate) use container::{
+    Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Padded,
+    Ranges, target_digest,
+};
 pub(crate) use layers::{EXCEPTION, layer_bytes, little_endian};
 
 /// Bytes of the fixed part.
@@ -30,6 +35,8 @@ const MAGIC: [u8; 2] = [b'R', 0xbf];
 const FORMAT_VERSION: u8 = 1;
 /// Which bytes come out of which keys.
 const CONSTRUCTION_VERSION: u8 = 1;
+/// Both, as the fixed part has them.
+const VERSIONS: u8 = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
 
 /// The most keys that the format can count.
 pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
@@ -47,6 +54,8 @@ mod at {
     pub(super) const KEY_SEED: Range<usize> = 0..8;
     pub(super) const KEYS: Range<usize> = 8..14;
     pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
+    /// In the place of the slots: the shards of a container, or the number of one.
+    pub(super) const SHARDS: Range<usize> = SEGMENT_SLOTS;
     pub(super) const BOUNDARY: Range<usize> = 18..23;
     pub(super) const RATE: Range<usize> = 23..26;
     /// In the place of the rate, which a Balanced ribbon does not store.
@@ -319,7 +328,7 @@ impl Header {
             | u8::from(shape.smash) << 6;
         fixed[at::SEGMENTS] = shape.segment_bits as u8 | (shape.further.layers().len() as u8) << 5;
         fixed[at::SEED] = self.seed;
-        fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+        fixed[at::VERSIONS] = VERSIONS;
         fixed[at::MAGIC].copy_from_slice(&MAGIC);
         fixed
     }
@@ -387,8 +396,13 @@ pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], header: &Header) -> &'a mut 
 
 /// Writes the fixed part and the checksums.
 pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
+    seal_fixed(bytes, header.encode());
+}
+
+/// The same for a fixed part that lacks only its checksums.
+fn seal_fixed(bytes: &mut [u8], encoded: [u8; FIXED]) {
     let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
-    *fixed = header.encode();
+    *fixed = encoded;
     write_checks(bytes);
 }
 

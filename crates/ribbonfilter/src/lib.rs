@@ -99,6 +99,26 @@
 //! # Ok::<(), ribbonfilter::BuildError>(())
 //! ```
 //!
+//! # Shards
+//!
+//! A set that exceeds memory, or whose keys lie with several processes, goes into [`Shards`]: one
+//! file of many filters. Each is built from its own keys, anywhere, and the bytes are those that
+//! one process would have built.
+//!
+//! ```
+//! use ribbonfilter::{Shards, Split};
+//!
+//! let split = Split::ByHash { bits: 2 };
+//! let build = |number| {
+//!     let mut builder = Shards::builder(split).false_positive_rate(0.001).only(number)?;
+//!     builder.extend(0..10_000); // keeps those of its shard
+//!     builder.finish()
+//! };
+//! let shards = Shards::assemble([build(0)?, build(1)?, build(2)?, build(3)?])?;
+//! assert!(shards.contains(4711));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Features
 //!
 //! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it
@@ -138,6 +158,7 @@ mod progress;
 mod query;
 mod rate;
 mod shape;
+mod shards;
 #[doc(hidden)]
 pub mod simulate;
 mod square;
@@ -151,7 +172,7 @@ mod width;
 pub use arch::Kernel;
 pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
-pub use error::{BuildError, JoinError, OpenError, ShrinkError};
+pub use error::{AssembleError, BuildError, JoinError, OpenError, ShrinkError};
 pub use filter::Filter;
 pub use function::{Function, FunctionBuilder};
 pub use key::Key;
@@ -160,6 +181,7 @@ pub use map::MappedBytes;
 pub use part::Part;
 pub use plan::Plan;
 pub use progress::{Control, Phase, Progress};
+pub use shards::{Shard, ShardBuilder, Shards, ShardsBuilder, Split};
 pub use variant::Variant;
 pub use width::Width;
 
@@ -171,11 +193,15 @@ const _: () = {
     send_and_sync::<Filter<&[u8]>>();
     send_and_sync::<Function>();
     send_and_sync::<Part>();
+    send_and_sync::<Shards>();
+    send_and_sync::<Shard>();
     send_and_sync::<Plan>();
     send_and_sync::<BuildError>();
     send_and_sync::<JoinError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
+    send_and_sync::<AssembleError>();
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
+    send::<ShardsBuilder<'_>>();
 };

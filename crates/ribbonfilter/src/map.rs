@@ -1,4 +1,4 @@
-//! A filter, a function or a part that stays in its file: memory maps.
+//! A filter, a function, a part or shards that stay in their file: memory maps.
 //!
 //! The system reads the pages that queries touch, keeps them as long as it has memory to
 //! spare, and shares them among processes. Opening reads the last page alone.
@@ -7,6 +7,7 @@ use crate::error::OpenError;
 use crate::filter::Filter;
 use crate::function::Function;
 use crate::part::Part;
+use crate::shards::{Shard, Shards};
 use core::fmt;
 use std::fs::File;
 use std::io;
@@ -80,6 +81,37 @@ impl Part<MappedBytes> {
     ///
     /// # Errors
     /// If the path is not a regular file that can be read, or as in [`open`](Part::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`].
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+    }
+}
+
+impl Shards<MappedBytes> {
+    /// Maps a container's file into memory: nothing is read but the directory and what queries
+    /// touch.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Shards::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`].
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+    }
+}
+
+impl Shard<MappedBytes> {
+    /// Maps a shard's file into memory, to be assembled with others without being read in.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Shard::open).
     ///
     /// # Safety
     /// As for [`Filter::map_file`].

@@ -3,15 +3,18 @@
 //! A query finds the *place* of its key, an equation laid over the solution, and a kernel
 //! tells whether the equation holds there, or what its slots sum to ([`Question`]). How a key finds its place is the variant's
 //! affair ([`Places`]): [`OneSystem`] for a single system of segments, [`Layers`] for a
-//! Bumped ribbon, [`InPart`] for a part of a filter. All else is here, once.
+//! Bumped ribbon, [`InPart`] for a part of a filter, [`Ranges`] for shards of a container that
+//! were filled one after another. All else is here, once.
 
 mod in_part;
 mod layered;
 mod one_system;
+mod ranges;
 
 pub(crate) use in_part::InPart;
 use layered::Layers;
 use one_system::OneSystem;
+pub(crate) use ranges::Ranges;
 
 use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
 use crate::format::Header;
@@ -146,7 +149,13 @@ pub(crate) struct Probe<L, Q: Question> {
 
 impl<L: Places, Q: Question> Probe<L, Q> {
     #[inline(always)]
-    fn new(layout: Layout, width: Width, len: usize, kernel: Kernel, places: L) -> Self {
+    fn of_filter(header: &Header, len: usize, kernel: Kernel, places: L) -> Self {
+        Self::new(header.shape.layout(), header.shape.width, len, kernel, places)
+    }
+
+    /// A probe of the solution with this layout in `len` bytes.
+    #[inline(always)]
+    pub(crate) fn new(layout: Layout, width: Width, len: usize, kernel: Kernel, places: L) -> Self {
         Self {
             compiled: kernel.compiled(width, layout.is_fractional(), places.is_plain()),
             solution: Solution::new(layout, width, len),
@@ -166,6 +175,26 @@ impl<L: Places, Q: Question> Probe<L, Q> {
             Some(answer) => answer,
             None => self.compiled.answer_rare(self, readable.bytes(), key_hash),
         }
+    }
+}
+
+impl<L: Places, Q: Question> Probe<L, Q> {
+    /// The answer for the key with this hash.
+    #[inline(always)]
+    pub(crate) fn answer_one(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
+        self.compiled.answer(self, bytes, key_hash)
+    }
+
+    /// The same for many hashes, or as many as there is room for answers.
+    #[inline(always)]
+    pub(crate) fn answer_hashes(
+        &self,
+        bytes: &[u8],
+        key_hashes: &[u64],
+        answers: &mut [Q::Answer],
+    ) {
+        let count = key_hashes.len().min(answers.len());
+        self.compiled.answer_all(self, bytes, &key_hashes[..count], &mut answers[..count]);
     }
 }
 
@@ -290,12 +319,11 @@ pub(crate) enum AnyProbe<Q: Question> {
 impl<Q: Question> AnyProbe<Q> {
     #[inline]
     pub(crate) fn new(header: &Header, len: usize, kernel: Kernel) -> Self {
-        let (layout, width) = (header.shape.layout(), header.shape.width);
         match header.shape.variant {
             Variant::Bumped => {
-                Self::Layers(Probe::new(layout, width, len, kernel, Layers::new(header)))
+                Self::Layers(Probe::of_filter(header, len, kernel, Layers::new(header)))
             }
-            _ => Self::OneSystem(Probe::new(layout, width, len, kernel, OneSystem::new(header))),
+            _ => Self::OneSystem(Probe::of_filter(header, len, kernel, OneSystem::new(header))),
         }
     }
 
@@ -303,8 +331,8 @@ impl<Q: Question> AnyProbe<Q> {
     #[inline(always)]
     pub(crate) fn answer(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
         match self {
-            Self::OneSystem(probe) => probe.compiled.answer(probe, bytes, key_hash),
-            Self::Layers(probe) => probe.compiled.answer(probe, bytes, key_hash),
+            Self::OneSystem(probe) => probe.answer_one(bytes, key_hash),
+            Self::Layers(probe) => probe.answer_one(bytes, key_hash),
         }
     }
 
@@ -316,13 +344,9 @@ impl<Q: Question> AnyProbe<Q> {
         key_seed: u64,
         answers: &mut [Q::Answer],
     ) {
-        let mut hashes = [0; HASHED];
-        for (keys, answers) in keys.chunks(HASHED).zip(answers.chunks_mut(HASHED)) {
-            for (hash, key) in hashes.iter_mut().zip(keys) {
-                *hash = key.key_hash(key_seed);
-            }
-            self.answer_hashes(bytes, &hashes[..keys.len()], answers);
-        }
+        in_hashes(keys, key_seed, answers, |hashes, answers| {
+            self.answer_hashes(bytes, hashes, answers);
+        });
     }
 
     /// The same for many hashes, or as many as there is room for answers.
@@ -332,11 +356,25 @@ impl<Q: Question> AnyProbe<Q> {
         key_hashes: &[u64],
         answers: &mut [Q::Answer],
     ) {
-        let count = key_hashes.len().min(answers.len());
-        let (key_hashes, answers) = (&key_hashes[..count], &mut answers[..count]);
         match self {
-            Self::OneSystem(probe) => probe.compiled.answer_all(probe, bytes, key_hashes, answers),
-            Self::Layers(probe) => probe.compiled.answer_all(probe, bytes, key_hashes, answers),
+            Self::OneSystem(probe) => probe.answer_hashes(bytes, key_hashes, answers),
+            Self::Layers(probe) => probe.answer_hashes(bytes, key_hashes, answers),
         }
+    }
+}
+
+/// Hashes keys, some at a time, for someone to answer; as many as there is room for answers.
+pub(crate) fn in_hashes<K: Key, A>(
+    keys: &[K],
+    key_seed: u64,
+    answers: &mut [A],
+    mut answer: impl FnMut(&[u64], &mut [A]),
+) {
+    let mut hashes = [0; HASHED];
+    for (keys, answers) in keys.chunks(HASHED).zip(answers.chunks_mut(HASHED)) {
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = key.key_hash(key_seed);
+        }
+        answer(&hashes[..keys.len()], answers);
     }
 }

@@ -1,13 +1,14 @@
 //! `ribbon build`: a file of keys becomes a filter.
 
 use crate::building::BuildArguments;
+use crate::collector::Collector;
 use crate::error::{Error, Result};
-use crate::filter_file::Description;
 use crate::input::{self, Flow, InputArguments, Inputs};
 use crate::output::print;
 use crate::target::TargetArguments;
+use crate::values;
 use clap::Args;
-use ribbonfilter::{BuildError, FilterBuilder};
+use ribbonfilter::Split;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -28,6 +29,10 @@ pub struct Arguments {
     /// The folder for hashes beyond --memory, 8 bytes a key; nothing stays there
     #[arg(long, value_name = "DIR", requires = "memory")]
     spill: Option<PathBuf>,
+    /// Split the filter into so many shards by hash, a power of two, in one file
+    #[arg(long, value_name = "N", value_parser = values::shards,
+          conflicts_with_all = ["memory", "bits_per_key", "size"])]
+    shards: Option<u32>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -39,6 +44,7 @@ Examples:
   ribbon build words.txt -o words.ribbon
   ribbon build --input hex --fpr 0.001 pwned-*.txt.gz -o pwned.ribbon
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
+  ribbon build --shards 256 --fpr 0.001 pages.txt.zst -o pages.ribbon
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
   ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
@@ -51,28 +57,41 @@ pub fn run(arguments: &Arguments) -> Result {
     let output = build.create()?;
     let builder = read(arguments)?;
     let keys = builder.len();
-    let filter = builder.progress(build.watch_solving(keys)).finish().map_err(Error::new)?;
+    let filter = builder.finish(build.watch_solving(keys)).map_err(Error::new)?;
     build.write(filter.as_bytes(), output)?;
     if !build.quiet {
-        let summary = Description::of(&filter).summary();
+        let summary = filter.description().summary();
         print(format!("{summary}, {:.2} seconds\n", started.elapsed().as_secs_f64()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+impl Arguments {
+    /// What collects the keys.
+    fn collector(&self) -> Result<Collector> {
+        let build = &self.build;
+        if let Some(bits) = self.shards {
+            let builder = self.target.shards_builder(Split::ByHash { bits });
+            return Ok(Collector::Shards(builder.key_seed(build.key_seed)));
+        }
+        let mut builder = self.target.builder().key_seed(build.key_seed);
+        if let Some(bytes) = build.memory {
+            builder = builder.max_memory(bytes);
+        }
+        if let Some(folder) = &self.spill {
+            check_folder(folder)?;
+            builder = builder.spill_to(folder);
+        }
+        Ok(Collector::Filter(builder))
+    }
+}
+
 /// Hashes all keys into a builder.
-fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
+fn read(arguments: &Arguments) -> Result<Collector> {
     let inputs = Inputs::new(&arguments.files)?;
     let build = &arguments.build;
-    let mut builder = arguments.target.builder().key_seed(build.key_seed);
-    if let Some(bytes) = build.memory {
-        builder = builder.max_memory(bytes);
-    }
-    if let Some(folder) = &arguments.spill {
-        check_folder(folder)?;
-        builder = builder.spill_to(folder);
-    }
-    plan_early(&builder)?;
+    let mut builder = arguments.collector()?;
+    builder.check().map_err(Error::new)?;
     let progress = build.watch_bytes("reading", inputs.total());
     let options = input::Options {
         key_seed: build.key_seed,
@@ -87,7 +106,7 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         |_, ()| (),
         |batch, ()| {
             read += batch.hashes().len() as u64;
-            builder.extend_hashes(batch.hashes().iter().copied());
+            builder.extend_hashes(batch.hashes());
             if builder.len() < read {
                 // It could not keep them, and will tell why.
                 return Ok(Flow::Stop);
@@ -102,14 +121,6 @@ fn read(arguments: &Arguments) -> Result<FilterBuilder<'static>> {
         return Err(inputs.empty());
     }
     Ok(builder)
-}
-
-/// Refuses settings that are wrong for any number of keys, before a long reading.
-fn plan_early(builder: &FilterBuilder<'_>) -> Result<()> {
-    match builder.plan_for(0) {
-        Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
-        Err(error) => Err(Error::new(error)),
-    }
 }
 
 /// Refuses, before a long reading, a folder that hashes could not go to.

@@ -1,7 +1,7 @@
 //! `ribbon info`: what a filter is.
 
 use crate::error::{Error, Result};
-use crate::filter_file::{self, Description};
+use crate::filter_file;
 use crate::output::print;
 use clap::Args;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ Examples:
 `overhead` is all that is stored over what theory demands for the expected rate, minus one.";
 
 pub fn run(arguments: &Arguments) -> Result {
-    let description = Description::of(&filter_file::open(&arguments.filter)?);
+    let description = filter_file::open_set(&arguments.filter)?.description();
     print(if arguments.json { json(&description)? } else { table(&description.lines()) })?;
     Ok(ExitCode::SUCCESS)
 }

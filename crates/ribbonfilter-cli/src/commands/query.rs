@@ -1,12 +1,11 @@
 //! `ribbon query`: which of these keys might be in the set?
 
 use crate::error::{Error, NOT_FOUND, Result};
-use crate::filter_file;
+use crate::filter_file::{self, Set};
 use crate::input::{self, Batch, Flow, InputArguments, Inputs};
 use crate::output::print;
 use crate::progress::Progress;
 use clap::Args;
-use ribbonfilter::{Filter, MappedBytes};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,7 +57,7 @@ Examples:
   ribbon query --input hex pwned.ribbon 7C4A8D09CA3762AF61E59520943DC26494F8941B";
 
 pub fn run(arguments: &Arguments) -> Result {
-    let filter = filter_file::open(&arguments.filter)?;
+    let filter = filter_file::open_set(&arguments.filter)?;
     let selected = match arguments.keys.as_slice() {
         [] => ask_stream(arguments, &filter)?,
         keys => ask_keys(arguments, &filter, keys)?,
@@ -80,7 +79,7 @@ impl Arguments {
 }
 
 /// Asks for the keys that were given as arguments; how many were selected.
-fn ask_keys(arguments: &Arguments, filter: &Filter<MappedBytes>, keys: &[OsString]) -> Result<u64> {
+fn ask_keys(arguments: &Arguments, filter: &Set, keys: &[OsString]) -> Result<u64> {
     let format = arguments.input.format()?;
     let (mut selected, mut text) = (0, Vec::new());
     for key in keys {
@@ -101,7 +100,7 @@ fn ask_keys(arguments: &Arguments, filter: &Filter<MappedBytes>, keys: &[OsStrin
 }
 
 /// Asks for the records of the input; how many were selected.
-fn ask_stream(arguments: &Arguments, filter: &Filter<MappedBytes>) -> Result<u64> {
+fn ask_stream(arguments: &Arguments, filter: &Set) -> Result<u64> {
     let inputs = Inputs::new(&arguments.files)?;
     let format = arguments.input.format()?;
     let options = input::Options {
@@ -134,7 +133,7 @@ struct Found {
 }
 
 impl Found {
-    fn ask(&mut self, arguments: &Arguments, filter: &Filter<MappedBytes>, batch: &Batch) {
+    fn ask(&mut self, arguments: &Arguments, filter: &Set, batch: &Batch) {
         self.hits.resize(batch.hashes().len(), false);
         filter.contains_hash_batch_into(batch.hashes(), &mut self.hits);
         self.selected = 0;

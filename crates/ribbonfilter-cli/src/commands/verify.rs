@@ -1,13 +1,12 @@
 //! `ribbon verify`: is the filter whole, and are all its keys in it?
 
 use crate::error::{Error, NOT_FOUND, Result, shown};
-use crate::filter_file;
+use crate::filter_file::{self, Set};
 use crate::input::{self, Batch, Flow, Format, InputArguments, Inputs};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::show;
 use clap::Args;
-use ribbonfilter::{Filter, MappedBytes};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,7 +41,7 @@ Examples:
 
 pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;
-    let filter = filter_file::open(path)?;
+    let filter = filter_file::open_set(path)?;
     filter.verify().map_err(|error| filter_file::failed(path, &error))?;
     if arguments.keys.is_empty() {
         print(format!("{}: whole\n", shown(path)))?;
@@ -61,10 +60,7 @@ pub fn run(arguments: &Arguments) -> Result {
 }
 
 /// How many keys were looked for, or which one is missing.
-fn look_for_all(
-    arguments: &Arguments,
-    filter: &Filter<MappedBytes>,
-) -> Result<std::result::Result<u64, String>> {
+fn look_for_all(arguments: &Arguments, filter: &Set) -> Result<std::result::Result<u64, String>> {
     let inputs = Inputs::new(&arguments.keys)?;
     let format = arguments.input.format()?;
     let progress = Progress::bytes("verifying", inputs.total());

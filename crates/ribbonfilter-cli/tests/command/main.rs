@@ -7,6 +7,7 @@ mod map;
 mod pages;
 mod parts;
 mod query;
+mod shards;
 mod smaller;
 mod support;
 #[cfg(unix)]

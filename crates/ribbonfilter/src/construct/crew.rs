@@ -125,15 +125,15 @@ pub(crate) fn each_group<W: Send, V: Value, T: Send>(
     Ok(results)
 }
 
-/// Does a job for each of `total` segments, of which some were done `before`, on a thread for
-/// every workspace, and gives the results in their order. The first failure ends it.
-fn each<'a, W: Send, V: Value, T: Send>(
+/// Does a job for each of `total` segments, or shards, of which some were done `before`, on a
+/// thread for every workspace, and gives the results in their order. The first failure ends it.
+pub(crate) fn each<W: Send, S: Send, T: Send>(
     workspaces: &mut [W],
     before: usize,
-    segments: impl Iterator<Item = Segment<'a, V>> + Send,
+    segments: impl Iterator<Item = S> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, Segment<'a, V>) -> Result<T, Failure> + Sync,
+    job: impl Fn(&mut W, S) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
     let (first, others) = workspaces.split_first_mut().expect("at least one");
@@ -151,13 +151,13 @@ fn each<'a, W: Send, V: Value, T: Send>(
 
 /// Shares the segments among several threads, the calling one included.
 #[cfg(feature = "parallel")]
-fn together<'a, W: Send, V: Value, T: Send>(
+fn together<W: Send, S: Send, T: Send>(
     first: &mut W,
     others: &mut [W],
-    segments: impl Iterator<Item = (usize, Segment<'a, V>)> + Send,
+    segments: impl Iterator<Item = (usize, S)> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, Segment<'a, V>) -> Result<T, Failure> + Sync,
+    job: impl Fn(&mut W, S) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -169,7 +169,7 @@ fn together<'a, W: Send, V: Value, T: Send>(
         true => None,
         false => queue.lock().expect("no thread panics").next(),
     };
-    let work = |workspace: &mut W, number: usize, segment: Segment<'a, V>| {
+    let work = |workspace: &mut W, number: usize, segment: S| {
         let result = job(workspace, segment);
         stop.fetch_or(result.is_err(), Ordering::Relaxed);
         done.lock().expect("no thread panics").push((number, result));

@@ -21,7 +21,7 @@ mod store;
 mod workspace;
 
 pub(crate) use contradiction::is_among as contradiction_among;
-pub(crate) use crew::{Crew, Segment, each_group, places};
+pub(crate) use crew::{Crew, Segment, each, each_group, places};
 pub(crate) use group::Group;
 pub(crate) use item::{Goal, Item, Value};
 pub(crate) use keys::Keys;
@@ -113,6 +113,11 @@ impl Resources {
 
     pub(crate) fn threads(&self) -> usize {
         usize::try_from(self.means.threads).unwrap_or(usize::MAX)
+    }
+
+    /// The same with so many threads.
+    pub(crate) fn with_threads(self, threads: usize) -> Self {
+        Self { means: Means { threads: threads as u64, ..self.means }, ..self }
     }
 
     /// What is used of them by a build that spills, if they are enough.

@@ -25,6 +25,12 @@ impl<V> Default for Store<V> {
     }
 }
 
+impl<V> From<Vec<Item<u64, V>>> for Store<V> {
+    fn from(items: Vec<Item<u64, V>>) -> Self {
+        Self { items, ..Self::default() }
+    }
+}
+
 impl<V: Value> Store<V> {
     pub(crate) fn len(&self) -> u64 {
         self.spill.as_ref().map_or(0, Spill::len) + self.items.len() as u64

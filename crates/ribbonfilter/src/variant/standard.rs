@@ -43,7 +43,7 @@ fn solve_segments<B: Band, R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result
 
 /// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
 /// system in the workspace.
-pub(super) fn first_seed<B: Band, R: Goal>(
+pub(crate) fn first_seed<B: Band, R: Goal>(
     queue_limit: Option<u32>,
     workspace: &mut Workspace<B, R>,
     keys: &[Item<u64, R::Value>],

@@ -1,0 +1,49 @@
+//! Hashes on their way into a filter, or into the shards of a container.
+
+use crate::filter_file::Set;
+use ribbonfilter::{BuildError, Control, FilterBuilder, OwnedBytes, Progress, ShardsBuilder};
+
+pub enum Collector {
+    Filter(FilterBuilder<'static>),
+    Shards(ShardsBuilder<'static>),
+}
+
+impl Collector {
+    /// Refuses settings that are wrong for any number of keys, before a long reading.
+    pub fn check(&self) -> Result<(), BuildError> {
+        match self {
+            Self::Filter(builder) => match builder.plan_for(0) {
+                Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
+                Err(error) => Err(error),
+            },
+            // Wrong targets come up with the first shard.
+            Self::Shards(_) => Ok(()),
+        }
+    }
+
+    pub fn extend_hashes(&mut self, hashes: &[u64]) {
+        let hashes = hashes.iter().copied();
+        match self {
+            Self::Filter(builder) => builder.extend_hashes(hashes),
+            Self::Shards(builder) => builder.extend_hashes(hashes),
+        }
+    }
+
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Filter(builder) => builder.len(),
+            Self::Shards(builder) => builder.len(),
+        }
+    }
+
+    /// Builds what was asked for.
+    pub fn finish(
+        self,
+        progress: impl FnMut(Progress) -> Control + Send,
+    ) -> Result<Set<OwnedBytes>, BuildError> {
+        match self {
+            Self::Filter(builder) => builder.progress(progress).finish().map(Set::Filter),
+            Self::Shards(builder) => builder.progress(progress).finish().map(Set::Shards),
+        }
+    }
+}

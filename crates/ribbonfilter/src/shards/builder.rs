@@ -1,0 +1,353 @@
+//! Keys go in, a container of shards or one shard comes out.
+
+use super::assemble::Assembly;
+use super::by_hash::Plain;
+use super::until_full;
+use super::{Shard, Shards, Split};
+use crate::arch::Kernel;
+use crate::bytes::OwnedBytes;
+use crate::collect::Collected;
+use crate::construct::Item;
+use crate::error::{AssembleError, BuildError};
+use crate::format::{Container, FIXED, Filling, target_digest};
+use crate::plan::{Settings, Target};
+use crate::progress::{Control, Progress};
+use crate::{Key, Variant, Width};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Keys on their way, by their mixed hashes.
+pub(super) type Keys = Vec<Item<u64, ()>>;
+
+/// Collects keys and settings and builds a container of [`Shards`].
+///
+/// Keys are kept as 8 bytes each. Without a target the rate is 0.01. The variant is Bumped and
+/// the width 128 unless others are asked for; shards that are filled
+/// [until they are full](Split::UntilFull) are Standard.
+///
+/// ```
+/// use ribbonfilter::{Shards, Split};
+///
+/// let mut builder = Shards::builder(Split::ByHash { bits: 4 }).false_positive_rate(0.001);
+/// builder.extend(0..100_000);
+/// let shards = builder.finish()?;
+/// assert_eq!(shards.shard_count(), 16);
+/// assert!(shards.contains(99_999));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// The bytes that come out are a function of the set of keys and the settings, whatever the
+/// order, the threads, and the processes that built the shards. Duplicates do no harm.
+pub struct ShardsBuilder<'p> {
+    split: Split,
+    collected: Collected<'p, ()>,
+}
+
+impl ShardsBuilder<'static> {
+    pub(super) fn new(split: Split) -> Self {
+        Self { split, collected: Collected::default() }
+    }
+}
+
+impl<'p> ShardsBuilder<'p> {
+    /// Aims for a false-positive rate, at most this in every shard.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// let mut builder = Shards::builder(Split::UntilFull).false_positive_rate(0.05);
+    /// builder.extend(0..10_000);
+    /// assert!(builder.finish()?.expected_rate() <= 0.05);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(mut self, rate: f64) -> Self {
+        self.collected.settings.target = Target::Rate(rate);
+        self
+    }
+
+    /// Aims for a number of columns, more than 0 and at most 32, fractions included.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// let mut builder = Shards::builder(Split::ByHash { bits: 2 }).columns(8.0);
+    /// builder.extend(0..10_000);
+    /// assert_eq!(builder.finish()?.columns(), 8.0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn columns(mut self, columns: f64) -> Self {
+        self.collected.settings.target = Target::Columns(columns);
+        self
+    }
+
+    /// Chooses the variant of all shards.
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.collected.settings.variant = Some(variant);
+        self
+    }
+
+    /// Chooses the ribbon width of all shards.
+    #[must_use]
+    pub fn width(mut self, width: Width) -> Self {
+        self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// Hashes keys under this seed, which is stored. To be set before keys are pushed.
+    #[must_use]
+    pub fn key_seed(mut self, key_seed: u64) -> Self {
+        self.collected.settings.key_seed = key_seed;
+        self
+    }
+
+    /// Builds on so many threads; 0 takes all there are. Without the feature `parallel` there
+    /// is one. The bytes are the same for any number.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.collected.threads = threads;
+        self
+    }
+
+    /// Reports progress, shard by shard; the callback can stop the build.
+    #[must_use]
+    pub fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> ShardsBuilder<'q> {
+        ShardsBuilder { split: self.split, collected: self.collected.progress(callback) }
+    }
+
+    /// A builder of one shard alone, which passes over the keys of the others.
+    ///
+    /// Keys that were pushed already are sorted out too.
+    ///
+    /// ```
+    /// use ribbonfilter::{Shards, Split};
+    ///
+    /// let builder = || Shards::builder(Split::ByHash { bits: 1 });
+    /// let mut shards = Vec::new();
+    /// for number in 0..2 {
+    ///     let mut builder = builder().only(number)?; // in a process of its own, say
+    ///     builder.extend(0..1000);
+    ///     shards.push(builder.finish()?);
+    /// }
+    /// let mut whole = builder();
+    /// whole.extend(0..1000);
+    /// assert_eq!(Shards::assemble(shards)?.as_bytes(), whole.finish()?.as_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such shard, or if where it begins follows from all keys
+    /// ([`Split::UntilFull`]).
+    pub fn only(mut self, shard: u64) -> Result<ShardBuilder<'p>, BuildError> {
+        self.split.check()?;
+        let shards = self.split.bits().map_or(0, |bits| 1 << bits);
+        if shard >= shards {
+            return Err(BuildError::NoSuchShard { shard, shards });
+        }
+        let bits = self.split.bits().unwrap_or(0);
+        let is_mine = |item: &Item<u64, ()>| crate::equation::segment(item.hash, bits) == shard;
+        self.collected.store.items.retain(is_mine);
+        Ok(ShardBuilder { whole: self, number: shard })
+    }
+
+    /// Adds a key.
+    #[inline]
+    pub fn push(&mut self, key: impl Key) {
+        self.push_hash(key.key_hash(self.collected.settings.key_seed));
+    }
+
+    /// Adds a key by its hash; any 64-bit hash will do that tells keys apart.
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64) {
+        self.collected.push(key_hash, ());
+    }
+
+    /// Adds many keys.
+    pub fn extend<I>(&mut self, keys: I)
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
+    }
+
+    /// Adds many keys by their hashes.
+    pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
+        self.collected.extend(key_hashes.into_iter().map(|key_hash| (key_hash, ())));
+    }
+
+    /// The keys pushed so far, duplicates included.
+    pub fn len(&self) -> u64 {
+        self.collected.store.items.len() as u64
+    }
+
+    /// Whether no key was pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.collected.store.items.is_empty()
+    }
+
+    /// Builds the container.
+    ///
+    /// # Errors
+    /// As [`FilterBuilder::finish`](crate::FilterBuilder::finish), and if the split cannot be.
+    /// A shard of a fixed size that is too small for its keys is an error, too.
+    pub fn finish(mut self) -> Result<Shards, BuildError> {
+        let bytes = self.build()?;
+        Ok(Shards::open(bytes).expect("what was built can be opened"))
+    }
+
+    /// Builds the container and writes it; how many bytes.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), and if writing fails.
+    #[cfg(feature = "std")]
+    pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
+        let bytes = self.build()?;
+        self.collected.write(bytes.as_ref(), writer)
+    }
+
+    /// The container built with a kernel, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.collected.kernel = Some(kernel);
+        self
+    }
+
+    fn build(&mut self) -> Result<OwnedBytes, BuildError> {
+        self.split.check()?;
+        if self.split == Split::UntilFull {
+            let (settings, width) = self.standard()?;
+            let (keys, resources, progress) = self.collected.take()?;
+            return until_full::build(keys.items, width, &settings, resources, progress);
+        }
+        let plain = self.plain()?;
+        let (keys, resources, progress) = self.collected.take()?;
+        let mut shards = plain.build_all(keys.items, resources, progress)?;
+        let assembled = Assembly::new(&mut shards).and_then(Assembly::into_bytes);
+        assembled.map_err(|error| match error {
+            AssembleError::OutOfMemory { bytes } => BuildError::OutOfMemory { bytes },
+            AssembleError::TooLarge { most } => BuildError::ContainerTooLarge { most },
+            other => unreachable!("shards of one build: {other}"),
+        })
+    }
+
+    /// What shards that are filled until they are full are made of.
+    fn standard(&self) -> Result<(Settings, Width), BuildError> {
+        let variant = self.collected.settings.variant.unwrap_or(Variant::Standard);
+        if variant != Variant::Standard {
+            return Err(BuildError::NotForShards { variant });
+        }
+        let settings = Settings { variant: Some(variant), ..self.collected.settings };
+        // Refuses wrong targets.
+        let plan = settings.plan(0, 0)?;
+        Ok((settings, plan.width()))
+    }
+
+    /// What all shards by hash have in common. Nothing of it depends on the number of keys,
+    /// which no single shard knows.
+    fn plain(&self) -> Result<Plain, BuildError> {
+        let mut settings = self.collected.settings;
+        let narrow = settings.width == Some(Width::W16);
+        let variant = if narrow { Variant::Standard } else { Variant::Bumped };
+        settings.variant = settings.variant.or(Some(variant));
+        let filling = match self.split {
+            Split::FixedSize { bits, bytes } => {
+                settings.target = Target::TotalBytes(bytes + FIXED as u64);
+                Filling::FixedSize { bits, bytes }
+            }
+            _ => {
+                let bits = self.split.bits().unwrap_or(0);
+                Filling::ByHash { bits, target: digest(settings.target) }
+            }
+        };
+        let plan = settings.plan(0, 0)?;
+        settings.width = Some(plan.width());
+        let (variant, width) = (plan.variant(), plan.width());
+        Ok(Plain {
+            container: Container::new(settings.key_seed, variant, width, filling),
+            settings,
+        })
+    }
+}
+
+/// Forty bits that tell this target from others.
+fn digest(target: Target) -> u64 {
+    match target {
+        Target::Columns(columns) => target_digest(1, columns),
+        Target::Rate(rate) => target_digest(0, rate),
+        _ => 0,
+    }
+}
+
+impl fmt::Debug for ShardsBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShardsBuilder")
+            .field("split", &self.split)
+            .field("settings", &self.collected.settings)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds one shard of a container that is split by hash; [`ShardsBuilder::only`] gives one.
+///
+/// Keys of other shards are passed over as they come and take no memory: each of several
+/// processes can be fed all keys, or those that [`Split::shard_of_hash`] names.
+#[derive(Debug)]
+pub struct ShardBuilder<'p> {
+    whole: ShardsBuilder<'p>,
+    number: u64,
+}
+
+impl ShardBuilder<'_> {
+    /// Adds a key, if it belongs to this shard.
+    #[inline]
+    pub fn push(&mut self, key: impl Key) {
+        self.push_hash(key.key_hash(self.whole.collected.settings.key_seed));
+    }
+
+    /// Adds a key by its hash, if it belongs to this shard.
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64) {
+        if self.whole.split.shard_of_hash(key_hash) == Some(self.number) {
+            self.whole.push_hash(key_hash);
+        }
+    }
+
+    /// Adds those of many keys that belong to this shard.
+    pub fn extend<I>(&mut self, keys: I)
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        keys.into_iter().for_each(|key| self.push(key));
+    }
+
+    /// Adds those of many keys, given by their hashes, that belong to this shard.
+    pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
+        key_hashes.into_iter().for_each(|key_hash| self.push_hash(key_hash));
+    }
+
+    /// The keys of this shard pushed so far, duplicates included.
+    pub fn len(&self) -> u64 {
+        self.whole.len()
+    }
+
+    /// Whether no key of this shard was pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_empty()
+    }
+
+    /// Builds the shard.
+    ///
+    /// # Errors
+    /// As [`ShardsBuilder::finish`].
+    pub fn finish(mut self) -> Result<Shard, BuildError> {
+        let plain = self.whole.plain()?;
+        let (keys, resources, progress) = self.whole.collected.take()?;
+        plain.build(self.number, &keys.items, resources, progress)
+    }
+}

@@ -1,0 +1,96 @@
+//! Shards by the top bits of the hash: each is a filter of its keys, built on its own.
+
+use super::Shard;
+use super::builder::Keys;
+use crate::bytes::OwnedBytes;
+use crate::construct::{self, Group, Item, Partitioned, Resources, each};
+use crate::equation::{mix, within_shard};
+use crate::error::BuildError;
+use crate::format::{Container, FIXED, Header, Kind};
+use crate::memory::try_reserve;
+use crate::plan::Settings;
+use crate::progress::Reporter;
+use crate::variant::Failure;
+use alloc::vec::Vec;
+
+/// What all shards of a container have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Plain {
+    pub(super) container: Container,
+    pub(super) settings: Settings,
+}
+
+impl Plain {
+    /// Builds all shards, on several threads or each on several.
+    pub(super) fn build_all(
+        &self,
+        keys: Keys,
+        resources: Resources,
+        progress: &mut Reporter<'_>,
+    ) -> Result<Vec<Shard>, BuildError> {
+        let shards = self.container.shards();
+        let threads = resources.threads();
+        let keys =
+            Partitioned::new(keys, Group::all(self.container.filling.bits()), threads, progress)?;
+        // Few shards have segments to be shared; many are shared themselves.
+        let apart = shards >= threads as u64;
+        let (crew, inside) = if apart { (threads, 1) } else { (1, threads) };
+        let resources = resources.with_threads(inside);
+        let mut workers = Vec::new();
+        workers.resize(crew, ());
+        let built = each(&mut workers, 0, 0..shards, shards, progress, |(), number| {
+            Ok(self.build(number, keys.segment(number), resources, &mut Reporter::default())?)
+        });
+        built.map_err(|failure| match failure {
+            Failure::Fatal(error) => error,
+            // Nothing is spilled here, so nothing is crowded.
+            Failure::NoSeed | Failure::Crowded { .. } => {
+                BuildError::Unsolvable { keys: 0, slots: 0 }
+            }
+        })
+    }
+
+    /// Builds one shard of its keys, given by their mixed hashes.
+    pub(super) fn build(
+        &self,
+        number: u64,
+        keys: &[Item<u64, ()>],
+        resources: Resources,
+        progress: &mut Reporter<'_>,
+    ) -> Result<Shard, BuildError> {
+        let bits = self.container.filling.bits();
+        let mut items = Vec::new();
+        try_reserve(&mut items, keys.len())?;
+        items.extend(keys.iter().map(|item| item.map(|mixed| mix(within_shard(mixed, bits)))));
+        let filter = construct::build(items.into(), &self.settings, resources, progress)
+            .map_err(without_fixed_part)?;
+        let bytes = self.stand_alone(number, filter.as_ref())?;
+        Ok(Shard::open(bytes).expect("what was built can be opened"))
+    }
+
+    /// The data of a filter with the ending of a shard.
+    fn stand_alone(&self, number: u64, filter: &[u8]) -> Result<OwnedBytes, BuildError> {
+        let header = Header::read(filter, Kind::Filter).expect("what was built can be opened");
+        let container = self.container.with_keys(header.keys, header.rate());
+        let ending = container.ending(number, filter).expect("a filter has a fixed part");
+        let data = &filter[..filter.len() - FIXED];
+        let mut bytes = OwnedBytes::zeroed(data.len() + ending.len())?;
+        let (front, back) = bytes.as_mut().split_at_mut(data.len());
+        front.copy_from_slice(data);
+        back.copy_from_slice(&ending);
+        Ok(bytes)
+    }
+}
+
+/// A shard has no fixed part: what a filter lacks, told for a shard.
+fn without_fixed_part(error: BuildError) -> BuildError {
+    let fixed = FIXED as u64;
+    match error {
+        BuildError::SizeTooSmall { bytes, needed, keys } => BuildError::SizeTooSmall {
+            bytes: bytes.saturating_sub(fixed),
+            needed: needed.saturating_sub(fixed),
+            keys,
+        },
+        other => other,
+    }
+}

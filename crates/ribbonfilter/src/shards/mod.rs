@@ -1,0 +1,509 @@
+//! A container of filters, one for each part of the hashes (paper, section 5.4).
+//!
+//! A shard is told by the top bits of [`equation::mix`](crate::equation::mix), or by a range of
+//! it, and knows nothing of the others. Shards by hash are ordinary filters of what is left of
+//! the hash: they are built one by one ([`by_hash`]), in any process, and [`assemble`] puts them
+//! into one file. Shards that are filled until they are full ([`until_full`]) are of one system
+//! whose segments have borders found on the way.
+//!
+//! Queries are those of filters: a directory tells where, and the probes do the rest.
+
+mod assemble;
+mod builder;
+mod by_hash;
+mod shard;
+mod split;
+mod until_full;
+
+pub use builder::{ShardBuilder, ShardsBuilder};
+pub use shard::Shard;
+pub use split::Split;
+
+use crate::arch::Kernel;
+use crate::bytes::OwnedBytes;
+use crate::equation::{mix, segment, within_shard};
+use crate::error::{AssembleError, OpenError};
+use crate::format::{Container, Filling};
+use crate::memory::try_reserve;
+use crate::query::{AnyProbe, Holds, Probe, Ranges, in_hashes};
+use crate::{Key, Variant, Width};
+use alloc::vec;
+use alloc::vec::Vec;
+use assemble::Assembly;
+use core::fmt;
+use core::ops::Range;
+
+/// Hashes of a batch that are brought into the order of their shards at a time.
+const GROUPED: usize = 1 << 13;
+/// With fewer hashes for each shard the order is not worth its cost.
+const WORTHWHILE: u64 = 8;
+/// Up to so many shards by hash have their probes made when a container is opened, which takes
+/// some 50 ns each; those of more are made by every query.
+const PREPARED: u64 = 1 << 10;
+
+/// A static set in shards: one file of many filters, asked like one.
+///
+/// For sets whose filter cannot be built in one piece, because the keys exceed memory or lie
+/// with several processes, and for filters that are to be made of small pieces. [`Split`] tells
+/// which ways there are to split a set.
+///
+/// ```
+/// use ribbonfilter::{Shards, Split};
+///
+/// let mut builder = Shards::builder(Split::UntilFull).false_positive_rate(0.01);
+/// builder.extend(0..100_000);
+/// let shards = builder.finish()?;
+/// assert!(shards.contains(4711));
+///
+/// let view = Shards::open(shards.as_bytes())?;
+/// view.verify()?;
+/// assert!(view.contains(4711));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// As with a [`Filter`](crate::Filter), `D` may be any bytes, and if a foreign `AsRef` later
+/// returns others, every key is reported as possibly present.
+#[derive(Clone)]
+pub struct Shards<D = OwnedBytes> {
+    data: D,
+    container: Container,
+    kernel: Kernel,
+    /// Of shards that were filled until they were full: one for all.
+    ranges: Option<Probe<Ranges, Holds>>,
+    /// Of shards by hash, unless there are too many. Where there is none the directory was
+    /// altered.
+    prepared: Vec<Option<Asked>>,
+    /// The bytes that `data` had when it was opened.
+    len: usize,
+}
+
+/// The filter of a shard: how it is asked, and where it lies with what must follow it.
+#[derive(Clone)]
+struct Asked {
+    probe: AnyProbe<Holds>,
+    bytes: Range<usize>,
+}
+
+impl Shards {
+    /// A builder of a container that is split in some way.
+    pub fn builder(split: Split) -> ShardsBuilder<'static> {
+        ShardsBuilder::new(split)
+    }
+
+    /// Makes a container of all its shards, given in any order.
+    ///
+    /// The bytes are those that one process would have built.
+    ///
+    /// ```
+    /// use ribbonfilter::{Shards, Split};
+    ///
+    /// let shards = (0..4).map(|number| {
+    ///     let mut builder = Shards::builder(Split::ByHash { bits: 2 }).only(number)?;
+    ///     builder.extend(["ada", "grace", "edsger"]);
+    ///     builder.finish()
+    /// });
+    /// let shards: Vec<_> = shards.collect::<Result<_, _>>()?;
+    /// assert!(Shards::assemble(shards)?.contains("grace"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a shard is missing, was given twice, was built with other settings than the others or
+    /// altered since.
+    pub fn assemble<S: AsRef<[u8]>>(
+        shards: impl IntoIterator<Item = Shard<S>>,
+    ) -> Result<Self, AssembleError> {
+        let mut shards = Vec::from_iter(shards);
+        let bytes = Assembly::new(&mut shards)?.into_bytes()?;
+        Ok(Self::open(bytes).expect("what was assembled can be opened"))
+    }
+
+    /// Writes a container of all its shards; how many bytes. No more memory is taken than the
+    /// directory needs, so mapped shards may be larger than memory.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// # let shard = Shards::builder(Split::ByHash { bits: 0 }).only(0)?.finish()?;
+    /// let mut bytes = Vec::new(); // or a file
+    /// Shards::assemble_to([shard], &mut bytes)?;
+    /// assert!(Shards::open(bytes)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`assemble`](Self::assemble), before anything is written; and if writing fails.
+    #[cfg(feature = "std")]
+    pub fn assemble_to<S: AsRef<[u8]>>(
+        shards: impl IntoIterator<Item = Shard<S>>,
+        mut writer: impl std::io::Write,
+    ) -> Result<u64, AssembleError> {
+        let mut shards = Vec::from_iter(shards);
+        let mut written = 0;
+        Assembly::new(&mut shards)?.pour(|piece| {
+            written += piece.len() as u64;
+            writer.write_all(piece)
+        })?;
+        writer.flush()?;
+        Ok(written)
+    }
+
+    /// Reads a container from a file into memory.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as in [`open`](Shards::open).
+    #[cfg(feature = "std")]
+    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        Self::open(OwnedBytes::read_file(path.as_ref())?)
+    }
+}
+
+impl<D: AsRef<[u8]>> Shards<D> {
+    /// Opens a container over bytes that are there already, in constant time and without a copy.
+    ///
+    /// The fixed part at the end and an entry of the directory are read and checked;
+    /// [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: they may
+    /// answer wrongly, but never panic or read outside.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, OpenError, Shards};
+    ///
+    /// let filter = Filter::build(["ada"], 0.01)?;
+    /// let error = Shards::open(filter.as_bytes()).unwrap_err();
+    /// assert!(matches!(error, OpenError::WrongKind { found: "filter", .. }));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a container that this version can read, or not all of one.
+    pub fn open(data: D) -> Result<Self, OpenError> {
+        let bytes = data.as_ref();
+        let (len, container) = (bytes.len(), Container::read(bytes)?);
+        let shards = Self {
+            data,
+            container,
+            kernel: Kernel::best(),
+            ranges: None,
+            prepared: Vec::new(),
+            len,
+        };
+        Ok(shards.with_kernel(Kernel::best()))
+    }
+
+    /// The same container with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self.ranges = match self.container.filling {
+            Filling::UntilFull(ranges) => {
+                let (layout, width) = (ranges.layout(), ranges.width);
+                Some(Probe::new(layout, width, self.len, kernel, Ranges::new(ranges)))
+            }
+            _ => None,
+        };
+        self.prepared.clear();
+        let count = self.shard_count();
+        if self.ranges.is_none()
+            && count <= PREPARED
+            && try_reserve(&mut self.prepared, count as usize).is_ok()
+        {
+            let bytes = self.data.as_ref();
+            let mut prepared = core::mem::take(&mut self.prepared);
+            let same = bytes.len() == self.len;
+            let asked = |shard| if same { self.asked(bytes, shard) } else { None };
+            prepared.extend((0..count).map(asked));
+            self.prepared = prepared;
+        }
+        self
+    }
+
+    /// Checks every byte against the checksums, shard by shard.
+    ///
+    /// ```
+    /// use ribbonfilter::{OpenError, Shards, Split};
+    ///
+    /// let mut builder = Shards::builder(Split::ByHash { bits: 1 });
+    /// builder.extend(0..1000);
+    /// let mut bytes = builder.finish()?.as_bytes().to_vec();
+    /// bytes[0] ^= 1;
+    /// let altered = Shards::open(bytes).unwrap();
+    /// assert!(matches!(altered.verify(), Err(OpenError::ShardDamaged { shard: 0 })));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a byte was altered; the first shard where one was, or the directory.
+    pub fn verify(&self) -> Result<(), OpenError> {
+        let bytes = self.data.as_ref();
+        // A foreign `AsRef` may have other bytes by now.
+        Container::read(bytes)?.verify(bytes)
+    }
+
+    /// Whether the key might be in the set. Never false for a key that was put in.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// # let mut builder = Shards::builder(Split::UntilFull);
+    /// # builder.push("ada");
+    /// assert!(builder.finish()?.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains(&self, key: impl Key) -> bool {
+        self.contains_hash(key.key_hash(self.container.key_seed))
+    }
+
+    /// Whether the key with this hash might be in the set.
+    #[inline]
+    pub fn contains_hash(&self, key_hash: u64) -> bool {
+        let bytes = self.data.as_ref();
+        match &self.ranges {
+            Some(probe) => probe.answer_one(bytes, key_hash),
+            None => {
+                let (shard, within) = self.place(key_hash);
+                self.ask(bytes, shard, |probe, bytes| probe.answer(bytes, within)).unwrap_or(true)
+            }
+        }
+    }
+
+    /// [`contains`](Self::contains) for many keys.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// # let mut builder = Shards::builder(Split::ByHash { bits: 1 }).columns(20.0);
+    /// # builder.extend([3, 5, 7]);
+    /// assert_eq!(builder.finish()?.contains_batch(&[3, 4, 5]), [true, false, true]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn contains_batch<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut hits = vec![false; keys.len()];
+        self.contains_batch_into(keys, &mut hits);
+        hits
+    }
+
+    /// [`contains_batch`](Self::contains_batch) into a buffer that is there already. If the
+    /// lengths differ, the longer one's rest is left alone.
+    pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
+        in_hashes(keys, self.container.key_seed, hits, |hashes, hits| {
+            self.contains_hash_batch_into(hashes, hits);
+        });
+    }
+
+    /// [`contains_hash`](Self::contains_hash) for many hashes.
+    pub fn contains_hash_batch(&self, key_hashes: &[u64]) -> Vec<bool> {
+        let mut hits = vec![false; key_hashes.len()];
+        self.contains_hash_batch_into(key_hashes, &mut hits);
+        hits
+    }
+
+    /// [`contains_hash_batch`](Self::contains_hash_batch) into a buffer that is there already.
+    /// If the lengths differ, the longer one's rest is left alone.
+    pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
+        let bytes = self.data.as_ref();
+        if let Some(probe) = &self.ranges {
+            return probe.answer_hashes(bytes, key_hashes, hits);
+        }
+        for (hashes, hits) in key_hashes.chunks(GROUPED).zip(hits.chunks_mut(GROUPED)) {
+            match hashes.len() as u64 >= WORTHWHILE * self.shard_count() {
+                true => self.ask_grouped(bytes, hashes, hits),
+                false => {
+                    for (&hash, hit) in hashes.iter().zip(hits) {
+                        *hit = self.contains_hash(hash);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers for hashes that are brought into the order of their shards first, so that each
+    /// shard is asked for many at once, and fetches ahead.
+    fn ask_grouped(&self, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
+        let mut ends = vec![0; self.shard_count() as usize];
+        for &hash in hashes {
+            ends[self.place(hash).0 as usize] += 1;
+        }
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += core::mem::replace(end, begin);
+        }
+        let (mut within, mut from) = (vec![0; hashes.len()], vec![0; hashes.len()]);
+        for (index, &hash) in hashes.iter().enumerate() {
+            let (shard, hash) = self.place(hash);
+            let end = &mut ends[shard as usize];
+            (within[*end], from[*end]) = (hash, index);
+            *end += 1;
+        }
+        // Where nothing can be asked, every key might be there.
+        let mut answers = vec![true; hashes.len()];
+        let mut begin = 0;
+        for (shard, end) in (0..).zip(ends) {
+            let answers = &mut answers[begin..end];
+            let within = &within[begin..end];
+            let _ = self.ask(bytes, shard, |probe, bytes| {
+                probe.answer_hashes(bytes, within, answers);
+            });
+            begin = end;
+        }
+        for (from, answer) in from.into_iter().zip(answers) {
+            if let Some(hit) = hits.get_mut(from) {
+                *hit = answer;
+            }
+        }
+    }
+
+    /// The shard of a key, where they are by hash, and its hash there.
+    #[inline]
+    fn place(&self, key_hash: u64) -> (u64, u64) {
+        let (mixed, bits) = (mix(key_hash), self.container.filling.bits());
+        (segment(mixed, bits), within_shard(mixed, bits))
+    }
+
+    /// Asks the filter of a shard; nothing if the bytes are not those that were opened, or the
+    /// directory was altered.
+    #[inline]
+    fn ask<T>(
+        &self,
+        bytes: &[u8],
+        shard: u64,
+        question: impl FnOnce(&AnyProbe<Holds>, &[u8]) -> T,
+    ) -> Option<T> {
+        if bytes.len() != self.len {
+            return None;
+        }
+        match self.prepared.get(shard as usize) {
+            Some(asked) => {
+                let asked = asked.as_ref()?;
+                Some(question(&asked.probe, &bytes[asked.bytes.clone()]))
+            }
+            None => {
+                let asked = self.asked(bytes, shard)?;
+                Some(question(&asked.probe, &bytes[asked.bytes]))
+            }
+        }
+    }
+
+    /// How the filter of a shard is asked, in bytes of the length that was opened.
+    #[inline]
+    fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
+        let listed = self.container.shard(bytes, shard).ok()?;
+        let bytes = listed.with_what_follows();
+        Some(Asked { probe: AnyProbe::new(&listed.header, bytes.len(), self.kernel), bytes })
+    }
+
+    /// The shard of the key with this hash, counted from 0.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// let split = Split::ByHash { bits: 3 };
+    /// let shards = Shards::builder(split).finish()?;
+    /// assert_eq!(Some(shards.shard_of_hash(4711)), split.shard_of_hash(4711));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn shard_of_hash(&self, key_hash: u64) -> u64 {
+        let bytes = self.data.as_ref();
+        match self.container.filling {
+            Filling::UntilFull(ranges) if bytes.len() == self.len => {
+                Ranges::new(ranges).shard(bytes, mix(key_hash))
+            }
+            Filling::UntilFull(_) => 0,
+            _ => self.place(key_hash).0,
+        }
+    }
+
+    /// The bytes of the container: write them anywhere, [`open`](Self::open) them again.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The buffer that the container was opened over.
+    pub fn into_inner(self) -> D {
+        self.data
+    }
+
+    /// The number of shards.
+    pub fn shard_count(&self) -> u64 {
+        self.container.shards()
+    }
+
+    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    pub fn len(&self) -> u64 {
+        self.container.keys
+    }
+
+    /// Whether there is no key: every query is then answered with no.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All bytes, directory and fixed part included.
+    pub fn size_in_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// Those of the bytes that are directory and fixed part.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Shards, Split};
+    /// let shards = Shards::builder(Split::FixedSize { bits: 2, bytes: 100 }).finish()?;
+    /// assert_eq!(shards.directory_bytes(), 4 * 32 + 40);
+    /// assert_eq!(shards.size_in_bytes(), 4 * 100 + shards.directory_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn directory_bytes(&self) -> usize {
+        self.container.directory_bytes(self.data.as_ref())
+    }
+
+    /// All stored bits over the number of keys; infinite without keys.
+    pub fn bits_per_key(&self) -> f64 {
+        self.len as f64 * 8.0 / self.len() as f64
+    }
+
+    /// The false-positive rate: the share of absent keys that are reported as present.
+    pub fn expected_rate(&self) -> f64 {
+        self.container.rate()
+    }
+
+    /// The variant of all shards.
+    pub fn variant(&self) -> Variant {
+        self.container.variant
+    }
+
+    /// The ribbon width of all shards.
+    pub fn width(&self) -> Width {
+        self.container.width
+    }
+
+    /// The mean number of columns: bits that a query compares. Reads the directory.
+    pub fn columns(&self) -> f64 {
+        let bytes = self.data.as_ref();
+        let layouts: Vec<_> = match self.container.filling {
+            Filling::UntilFull(ranges) => vec![ranges.layout()],
+            _ => (0..self.shard_count())
+                .filter_map(|shard| self.container.shard(bytes, shard).ok())
+                .map(|listed| listed.header.shape.layout())
+                .collect(),
+        };
+        let (bits, slots) = layouts.iter().fold((0.0, 0.0), |(bits, slots), layout| {
+            (bits + layout.size_in_bits() as f64, slots + layout.slots() as f64)
+        });
+        if slots > 0.0 { bits / slots } else { 0.0 }
+    }
+
+    /// The seed under which keys are hashed.
+    pub fn key_seed(&self) -> u64 {
+        self.container.key_seed
+    }
+}
+
+impl<D: AsRef<[u8]>> fmt::Debug for Shards<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shards")
+            .field("shard_count", &self.shard_count())
+            .field("variant", &self.variant())
+            .field("width", &self.width())
+            .field("len", &self.len())
+            .field("size_in_bytes", &self.size_in_bytes())
+            .field("expected_rate", &self.expected_rate())
+            .finish_non_exhaustive()
+    }
+}

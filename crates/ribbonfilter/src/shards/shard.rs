@@ -1,0 +1,100 @@
+//! One shard of a container, as the process that built it gives it away.
+
+use crate::bytes::OwnedBytes;
+use crate::error::OpenError;
+use crate::format::Container;
+use core::fmt;
+
+/// One shard of a container that is split by hash, in bytes of its own.
+///
+/// [`ShardsBuilder::only`](crate::ShardsBuilder::only) builds one, from its keys alone and in
+/// any process; [`Shards::assemble`](crate::Shards::assemble) makes a container of all.
+///
+/// ```
+/// use ribbonfilter::{Shard, Shards, Split};
+///
+/// let mut builder = Shards::builder(Split::ByHash { bits: 2 }).only(3)?;
+/// builder.extend(0..1000); // those of other shards are passed over
+/// let bytes = builder.finish()?.into_inner().to_vec(); // to be sent, or written to a file
+///
+/// let shard = Shard::open(&bytes[..])?;
+/// assert_eq!((shard.number(), shard.shard_count()), (3, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Shard<D = OwnedBytes> {
+    data: D,
+    pub(super) container: Container,
+}
+
+impl Shard {
+    /// Reads a shard from a file into memory.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as in [`open`](Shard::open).
+    #[cfg(feature = "std")]
+    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        Self::open(OwnedBytes::read_file(path.as_ref())?)
+    }
+}
+
+impl<D: AsRef<[u8]>> Shard<D> {
+    /// Opens a shard over bytes that are there already, in constant time.
+    ///
+    /// # Errors
+    /// If the bytes are not a shard that this version can read, or not all of one.
+    pub fn open(data: D) -> Result<Self, OpenError> {
+        let container = Container::read_alone(data.as_ref())?;
+        Ok(Self { data, container })
+    }
+
+    /// Checks every byte against the checksums.
+    ///
+    /// # Errors
+    /// If a byte was altered.
+    pub fn verify(&self) -> Result<(), OpenError> {
+        let bytes = self.data.as_ref();
+        // A foreign `AsRef` may have other bytes by now.
+        Container::read_alone(bytes)?.verify(bytes)
+    }
+
+    /// The number of the shard, counted from 0.
+    pub fn number(&self) -> u64 {
+        self.container.number()
+    }
+
+    /// How many shards its container has.
+    pub fn shard_count(&self) -> u64 {
+        self.container.shards()
+    }
+
+    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    pub fn len(&self) -> u64 {
+        self.container.keys
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of the shard: write them anywhere, [`open`](Self::open) them again.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The buffer that the shard was opened over.
+    pub fn into_inner(self) -> D {
+        self.data
+    }
+}
+
+impl<D: AsRef<[u8]>> fmt::Debug for Shard<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard")
+            .field("number", &self.number())
+            .field("shard_count", &self.shard_count())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

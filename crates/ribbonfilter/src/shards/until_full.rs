@@ -1,0 +1,300 @@
+//! Shards that are filled until the first failure (paper, section 5.4).
+//!
+//! The mixed hashes are sorted and cut into *cells* of one or two keys, the top bits of the
+//! hash. Cell after cell goes into a system of w²/4 slots, until one does not fit: that one
+//! begins the next shard. No shard is tried twice. Only the last one, which takes what is left,
+//! is planned for its keys and solved as a Standard filter is. (Another seed is tried for all
+//! shards if the keys of one cell contradict each other; one pair in 2^15 keys of one start does
+//! so if w = 16, and next to none in wider ribbons.)
+//!
+//! Which cells fit does not depend on columns, so the shards are found first, by one thread and
+//! without solving anything. Then the columns of all are known, and every shard is banded again
+//! and solved into its place, by as many threads as there are.
+
+use super::builder::Keys;
+use crate::Variant;
+use crate::Width;
+use crate::banding::{Banding, Equation};
+use crate::bytes::OwnedBytes;
+use crate::construct::{Goal, Item, MAX_GROWTH, Resources, Segment, Workspace, each};
+use crate::equation::{Balance, Seed, Starts, seeded, segment};
+use crate::error::{BuildError, OutOfMemory};
+use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
+use crate::layers::Further;
+use crate::memory::try_reserve;
+use crate::plan::{Columns, Settings, Sketch, Target};
+use crate::progress::{Phase, Reporter};
+use crate::shape::Shape;
+use crate::variant::{Failure, first_seed};
+use crate::width::{Band, with_band};
+use alloc::vec::Vec;
+
+/// The natural number of slots: where the median share of slots that stay empty is least.
+const fn natural_slots(width: Width) -> u64 {
+    let width = width.bits() as u64;
+    width * width / 4
+}
+
+/// Seeds that are tried for all shards, the lowest first.
+const SEEDS: u8 = 16;
+/// With more keys no seed is likely to serve all cells of the narrowest ribbon.
+const MOST_NARROW: u64 = 1 << 20;
+
+/// A shard: its keys, by where they begin among all, and its first cell.
+#[derive(Clone, Copy)]
+struct Found {
+    first_key: usize,
+    first_cell: u64,
+}
+
+/// Builds a container of all keys.
+pub(super) fn build(
+    keys: Keys,
+    width: Width,
+    settings: &Settings,
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    with_band!(width, B => build_wide::<B>(keys, settings, resources, progress))
+}
+
+fn build_wide<B: Band>(
+    mut keys: Keys,
+    settings: &Settings,
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    progress.report(Phase::Partitioning, 0, 1)?;
+    keys.sort_unstable();
+    keys.dedup();
+    progress.report(Phase::Partitioning, 1, 1)?;
+    let cell_bits = cell_bits(keys.len() as u64);
+    let (seed, found) = find_seed::<B>(&keys, cell_bits)?;
+    let last_keys = &keys[found.last().map_or(0, |last| last.first_key)..];
+    let mut borders = Vec::new();
+    try_reserve(&mut borders, found.len())?;
+    borders.extend(found.iter().map(|shard| shard.first_cell));
+    let mut last = Last::<B>::new(last_keys, resources)?;
+    let mut ranges = Ranges::new(
+        B::WIDTH,
+        cell_bits,
+        natural_slots(B::WIDTH),
+        last.shape.segment_slots,
+        &borders,
+    );
+    (ranges.seed, ranges.last_seed) = (seed, last.seed);
+    let rate = spend(&mut ranges, &borders, settings)?;
+    let mut bytes =
+        OwnedBytes::zeroed(usize::try_from(ranges.expected_len()).unwrap_or(usize::MAX))?;
+    solve(&ranges, &found, &keys, &mut last, bytes.as_mut(), resources, progress)?;
+    let filling = Filling::UntilFull(ranges);
+    let container = Container::new(settings.key_seed, Variant::Standard, B::WIDTH, filling);
+    ranges.write(bytes.as_mut(), &borders, &container.with_keys(keys.len() as u64, rate));
+    Ok(bytes)
+}
+
+/// Cells of one key, up to two.
+fn cell_bits(keys: u64) -> u32 {
+    keys.max(1).ilog2().min(MAX_CELL_BITS)
+}
+
+/// The lowest seed under which every cell fits a shard, and the shards; at least one.
+fn find_seed<B: Band>(
+    keys: &[Item<u64, ()>],
+    cell_bits: u32,
+) -> Result<(u8, Vec<Found>), BuildError> {
+    let count = keys.len() as u64;
+    if B::WIDTH == Width::W16 && count > MOST_NARROW {
+        let (variant, width) = (Variant::Standard, B::WIDTH);
+        return Err(BuildError::Unsuitable { variant, width, keys: count, instead: Width::W128 });
+    }
+    for seed in 0..SEEDS {
+        if let Some(found) = find::<B>(keys, cell_bits, Seed::new(seed))? {
+            return Ok((seed, found));
+        }
+    }
+    Err(BuildError::Unsolvable { keys: count, slots: count })
+}
+
+/// Fills shard after shard; nothing if some cell fits none.
+fn find<B: Band>(
+    keys: &[Item<u64, ()>],
+    cell_bits: u32,
+    seed: Seed,
+) -> Result<Option<Vec<Found>>, BuildError> {
+    let slots = natural_slots(B::WIDTH);
+    let starts = Starts::new(slots, B::WIDTH, true);
+    let mut banding = Banding::<B, u32>::new(slots as usize)?;
+    let mut room = Vec::new();
+    let mut found = Vec::new();
+    try_reserve(&mut found, keys.len() / (slots as usize / 2) + 1)?;
+    found.push(Found { first_key: 0, first_cell: 0 });
+    let (mut first_key, mut alone) = (0, true);
+    for cell in
+        keys.chunk_by(|one, other| segment(one.hash, cell_bits) == segment(other.hash, cell_bits))
+    {
+        let equations = || cell.iter().map(|item| equation::<B>(item, starts, seed));
+        if banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+            let begun = Found { first_key, first_cell: segment(cell[0].hash, cell_bits) };
+            try_push(&mut found, begun)?;
+            banding.clear();
+            // What does not fit an empty shard fits none.
+            if alone || banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+                return Ok(None);
+            }
+        }
+        alone = false;
+        first_key += cell.len();
+    }
+    Ok(Some(found))
+}
+
+fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
+    if vec.len() == vec.capacity() {
+        try_reserve(vec, vec.len().max(16))?;
+    }
+    vec.push(value);
+    Ok(())
+}
+
+fn equation<B: Band>(item: &Item<u64, ()>, starts: Starts, seed: Seed) -> Equation<B, u32> {
+    let item = item.map(|mixed| seeded(mixed, seed));
+    Equation {
+        start: starts.start(item.hash) as usize,
+        coefficients: starts.coefficients(item.hash),
+        right_side: u32::of(item),
+    }
+}
+
+/// The last shard: planned for its keys, and banded.
+struct Last<B> {
+    shape: Shape,
+    seed: u8,
+    workspace: Workspace<B, u32>,
+}
+
+impl<B: Band> Last<B> {
+    fn new(keys: &[Item<u64, ()>], resources: Resources) -> Result<Self, BuildError> {
+        let settings = Settings {
+            target: Target::Columns(1.0),
+            variant: Some(Variant::Standard),
+            width: Some(B::WIDTH),
+            ..Settings::default()
+        };
+        for growth in 0..=MAX_GROWTH {
+            let plan = settings.plan(keys.len() as u64, growth)?;
+            let mut workspace = Workspace::new(&plan.shape, resources.kernel)?;
+            if let Some((seed, _)) = first_seed(plan.queue_limit, &mut workspace, keys)? {
+                return Ok(Self { shape: plan.shape, seed, workspace });
+            }
+        }
+        Err(BuildError::Unsolvable { keys: keys.len() as u64, slots: 0 })
+    }
+}
+
+/// Turns the target into columns of all shards; the rate that they give.
+fn spend(ranges: &mut Ranges, borders: &[u64], settings: &Settings) -> Result<f64, BuildError> {
+    if ranges.total_slots() == 0 {
+        return Ok(0.0);
+    }
+    let row = *ranges;
+    let sketch = |columns: Columns| Sketch {
+        shape: one_row(&row, columns),
+        rate: rate(&row.with_columns(columns.most, columns.boundary), borders),
+    };
+    let most = crate::equation::FINGERPRINT_BITS;
+    let columns = match settings.target {
+        Target::Rate(rate) => Columns::for_rate(rate, most, sketch)
+            .map_err(|lowest| BuildError::RateTooLow { rate, lowest })?,
+        Target::Columns(columns) => Columns::nearest(columns, sketch),
+        _ => Columns::whole(most),
+    };
+    *ranges = row.with_columns(columns.most, columns.boundary);
+    Ok(rate(ranges, borders))
+}
+
+/// All slots as if they were of one system: what the layout of all shards is.
+fn one_row(ranges: &Ranges, columns: Columns) -> Shape {
+    Shape {
+        variant: Variant::Standard,
+        width: ranges.width,
+        smash: true,
+        segment_bits: 0,
+        segment_slots: ranges.total_slots(),
+        further: Further::default(),
+        columns: columns.most,
+        boundary: columns.boundary,
+        balance: Balance::default(),
+    }
+}
+
+/// The rate: an absent key falls on a shard as often as the shard is wide.
+fn rate(ranges: &Ranges, borders: &[u64]) -> f64 {
+    let boundary = ranges.layout().boundary_slot();
+    let shard = (boundary / ranges.slots).min(ranges.last());
+    let cells = (1u64 << ranges.cell_bits) as f64;
+    let begin = borders[shard as usize] as f64;
+    let end = borders.get(shard as usize + 1).map_or(cells, |&border| border as f64);
+    let starts = ranges.starts(shard);
+    let weight = starts.weight_before(boundary - shard * ranges.slots) as f64;
+    let before = begin + (end - begin) * weight / starts.total_weight() as f64;
+    (1.0 + before / cells) * libm::exp2(-f64::from(ranges.columns))
+}
+
+/// Solves every shard into its place.
+fn solve<B: Band>(
+    ranges: &Ranges,
+    found: &[Found],
+    keys: &[Item<u64, ()>],
+    last: &mut Last<B>,
+    bytes: &mut [u8],
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<(), BuildError> {
+    let layout = ranges.layout();
+    let begin = layout.offset(layout.block_of(ranges.last() * ranges.slots));
+    let (others, last_bytes) = bytes.split_at_mut(begin);
+    if ranges.last_slots > 0 {
+        let part = layout.part(ranges.last() * ranges.slots, ranges.last_slots);
+        last.workspace.solve(|_| 0, &part, last_bytes);
+    }
+    let natural = Shape { segment_slots: ranges.slots, ..last.shape };
+    let mut workspaces = Vec::new();
+    let threads = resources.threads().min(ranges.count as usize).max(1);
+    for _ in 0..threads {
+        workspaces.push(Workspace::<B, u32>::new(&natural, resources.kernel)?);
+    }
+    let shards = segments(ranges, found, keys, others);
+    let solved = each(&mut workspaces, 0, shards, ranges.count, progress, |workspace, shard| {
+        workspace.band(shard.keys, ranges.seed)?.ok_or(Failure::NoSeed)?;
+        workspace.solve(|_| 0, &shard.layout, shard.bytes);
+        Ok(())
+    });
+    match solved {
+        Ok(_) => Ok(()),
+        Err(Failure::Fatal(error)) => Err(error),
+        // Nothing is spilled here, so nothing is crowded.
+        Err(Failure::NoSeed | Failure::Crowded { .. }) => {
+            Err(BuildError::Unsolvable { keys: keys.len() as u64, slots: ranges.total_slots() })
+        }
+    }
+}
+
+/// All shards but the last, each with its keys and bytes.
+fn segments<'a>(
+    ranges: &Ranges,
+    found: &'a [Found],
+    keys: &'a [Item<u64, ()>],
+    mut bytes: &'a mut [u8],
+) -> impl Iterator<Item = Segment<'a, ()>> + Send {
+    let (whole, slots) = (ranges.layout(), ranges.slots);
+    (0..).zip(found.windows(2)).map(move |(shard, pair)| {
+        let first_slot = shard * slots;
+        let layout = whole.part(first_slot, slots);
+        let (mine, rest) =
+            core::mem::take(&mut bytes).split_at_mut(layout.size_in_bytes() as usize);
+        bytes = rest;
+        let keys = &keys[pair[0].first_key..pair[1].first_key];
+        Segment { keys, first_slot, layout, bytes: mine }
+    })
+}
