@@ -224,7 +224,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// use ribbonfilter::{Filter, Key};
     ///
     /// let parts = Filter::build(0..1000, 0.01)?.cut(5)?;
-    /// let hash = 7.key_hash(0);
+    /// let hash = 7u64.key_hash(0);
     /// assert_eq!(parts.iter().filter(|part| part.covers(hash)).count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
