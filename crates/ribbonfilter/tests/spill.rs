@@ -60,7 +60,8 @@ fn the_bytes_are_those_of_a_build_in_memory() {
             let in_memory = here.plan().expect("a plan").peak_memory();
             let here = here.finish().expect("in memory");
             let least = least(builder(), &directory.0, keys);
-            assert!(least < in_memory, "{variant} {width}: {least} of {in_memory}");
+            // A single segment cannot be read in parts.
+            assert!(least <= in_memory, "{variant} {width}: {least} of {in_memory}");
             let limits = [(1, least), (2, least * 5 / 4), (3, least * 2), (1, in_memory)];
             for (threads, limit) in limits {
                 let builder = builder().threads(threads).max_memory(limit);

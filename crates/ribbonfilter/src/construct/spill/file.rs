@@ -125,7 +125,10 @@ impl<V: Value> Spill<V> {
         for number in 0..pieces {
             borders[number + 1] = borders[number] + self.sum_of(piece(number)).items as usize;
         }
-        let mut items = try_filled(Item::default(), borders[pieces])?;
+        // As much room for every group, lest allocators keep what another group does not fit.
+        let mut items = Vec::new();
+        try_reserve(&mut items, self.fullest_run(cells.len()) as usize)?;
+        items.resize(borders[pieces], Item::default());
         let mut ends = borders.clone();
         for run in &self.borders {
             let mut reader = self.reader(run[cells.start]..run[cells.end])?;
@@ -184,7 +187,12 @@ impl<V: Value> Spill<V> {
 
     /// The items of the fullest of `1 << bits` groups of cells.
     pub(crate) fn fullest(&self, bits: u32) -> u64 {
-        let groups = self.cells.chunks(self.cells.len() >> bits);
+        self.fullest_run(self.cells.len() >> bits)
+    }
+
+    /// The items of the fullest group of so many cells.
+    fn fullest_run(&self, cells: usize) -> u64 {
+        let groups = self.cells.chunks(cells);
         groups.map(|group| group.iter().map(|cell| cell.items).sum()).max().unwrap_or(0)
     }
 
