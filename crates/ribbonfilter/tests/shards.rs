@@ -74,7 +74,7 @@ fn by_hash_loses_no_key() {
         // Many shards are empty, or have a key or two.
         for bits in [0, 1, 5] {
             for (variant, width) in kinds((keys >> bits) * 2 + 2) {
-                if keys > 10_000 && width == Width::W32 {
+                if keys > 10_000 && (width == Width::W32 || bits == 1) {
                     continue;
                 }
                 let hashes: Vec<u64> = (0..keys).map(|index| random(bits.into(), index)).collect();

@@ -664,3 +664,6 @@ impl Ranges {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
