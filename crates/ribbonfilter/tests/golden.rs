@@ -9,7 +9,9 @@
 
 mod support;
 
-use ribbonfilter::{Filter, FilterBuilder, Function, Part, Variant, Width};
+use ribbonfilter::{
+    Filter, FilterBuilder, Function, Part, Shards, ShardsBuilder, Split, Variant, Width,
+};
 use std::path::PathBuf;
 use support::builder;
 
@@ -190,5 +192,42 @@ fn golden_parts_answer_for_ever() {
             let probe = key(1 << 40 | index);
             assert!(!part.covers_key(&probe) || part.contains(&probe) == filter.contains(&probe));
         }
+    }
+}
+
+/// A golden container: its name, how it is built, its keys and shards.
+struct GoldenShards {
+    name: &'static str,
+    builder: fn() -> ShardsBuilder<'static>,
+    keys: u64,
+    shards: u64,
+}
+
+#[rustfmt::skip]
+const CONTAINERS: [GoldenShards; 5] = [
+    GoldenShards { name: "v1-shards-empty", builder: || Shards::builder(Split::UntilFull), keys: 0, shards: 1 },
+    GoldenShards { name: "v1-shards-until-full-64", builder: || Shards::builder(Split::UntilFull).width(W64).columns(3.6), keys: 10_000, shards: 10 },
+    GoldenShards { name: "v1-shards-until-full-16", builder: || Shards::builder(Split::UntilFull).width(W16).columns(4.0).key_seed(7), keys: 900, shards: 16 },
+    GoldenShards { name: "v1-shards-by-hash-bumped-32", builder: || Shards::builder(Split::ByHash { bits: 2 }).width(W32).columns(3.3), keys: 12_000, shards: 4 },
+    GoldenShards { name: "v1-shards-fixed-size-homogeneous-64", builder: || Shards::builder(Split::FixedSize { bits: 4, bytes: 100 }).variant(Homogeneous).width(W64), keys: 1500, shards: 16 },
+];
+
+#[test]
+fn golden_containers_answer_for_ever() {
+    for golden in &CONTAINERS {
+        let mut builder = (golden.builder)();
+        builder.extend((0..golden.keys).map(key));
+        let built = builder.finish().expect("ordinary keys build");
+        let path = path(golden.name);
+        if std::env::var_os("RIBBONFILTER_WRITE_GOLDEN").is_some() && !path.exists() {
+            std::fs::write(&path, built.as_bytes()).expect("a writable tree");
+        }
+        let shards = Shards::open_file(&path).expect(golden.name);
+        shards.verify().expect(golden.name);
+        assert_eq!((shards.len(), shards.shard_count()), (golden.keys, golden.shards));
+        for index in 0..golden.keys {
+            assert!(shards.contains(key(index)), "{} lost key {index}", golden.name);
+        }
+        assert!(shards.as_bytes() == built.as_bytes(), "{} came out differently", golden.name);
     }
 }

@@ -178,6 +178,11 @@ impl Container {
             2 if bits == 0 && !alone => Filling::UntilFull(Ranges::decode(data, fixed, width)?),
             _ => return wrong("kind of shards"),
         };
+        let by_hash = !matches!(filling, Filling::UntilFull(_));
+        let unused = get(fixed, at::COLUMNS) > 0 || fixed[at::SEED] > 0;
+        if fixed[at::WHAT] >> 6 > 0 || by_hash && unused {
+            return wrong("reserved part");
+        }
         let number = get(fixed, at::SHARDS);
         if bits > MAX_CONTAINER_BITS || alone && number >> bits > 0 {
             return wrong("number of shards");
@@ -197,7 +202,7 @@ impl Container {
         if !(0.0..=1.0).contains(&container.rate()) {
             return wrong("rate");
         }
-        if matches!(filling, Filling::UntilFull(_)) && container.variant != Variant::Standard {
+        if !by_hash && container.variant != Variant::Standard {
             return wrong("variant");
         }
         Ok(container)
@@ -664,3 +669,6 @@ impl Ranges {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

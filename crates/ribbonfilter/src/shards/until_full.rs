@@ -64,12 +64,10 @@ fn build_wide<B: Band>(
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
-    progress.report(Phase::Partitioning, 0, 1)?;
     keys.sort_unstable();
     keys.dedup();
-    progress.report(Phase::Partitioning, 1, 1)?;
     let cell_bits = cell_bits(keys.len() as u64);
-    let (seed, found) = find_seed::<B>(&keys, cell_bits)?;
+    let (seed, found) = find_seed::<B>(&keys, cell_bits, progress)?;
     let last_keys = &keys[found.last().map_or(0, |last| last.first_key)..];
     let mut borders = Vec::new();
     try_reserve(&mut borders, found.len())?;
@@ -102,6 +100,7 @@ fn cell_bits(keys: u64) -> u32 {
 fn find_seed<B: Band>(
     keys: &[Item<u64, ()>],
     cell_bits: u32,
+    progress: &mut Reporter<'_>,
 ) -> Result<(u8, Vec<Found>), BuildError> {
     let count = keys.len() as u64;
     if B::WIDTH == Width::W16 && count > MOST_NARROW {
@@ -109,7 +108,7 @@ fn find_seed<B: Band>(
         return Err(BuildError::Unsuitable { variant, width, keys: count, instead: Width::W128 });
     }
     for seed in 0..SEEDS {
-        if let Some(found) = find::<B>(keys, cell_bits, Seed::new(seed))? {
+        if let Some(found) = find::<B>(keys, cell_bits, Seed::new(seed), progress)? {
             return Ok((seed, found));
         }
     }
@@ -121,6 +120,7 @@ fn find<B: Band>(
     keys: &[Item<u64, ()>],
     cell_bits: u32,
     seed: Seed,
+    progress: &mut Reporter<'_>,
 ) -> Result<Option<Vec<Found>>, BuildError> {
     let slots = natural_slots(B::WIDTH);
     let starts = Starts::new(slots, B::WIDTH, true);
@@ -137,6 +137,7 @@ fn find<B: Band>(
         if banding.insert_all_or_none(equations(), &mut room)?.is_none() {
             let begun = Found { first_key, first_cell: segment(cell[0].hash, cell_bits) };
             try_push(&mut found, begun)?;
+            progress.report(Phase::Partitioning, first_key as u64, keys.len() as u64)?;
             banding.clear();
             // What does not fit an empty shard fits none.
             if alone || banding.insert_all_or_none(equations(), &mut room)?.is_none() {

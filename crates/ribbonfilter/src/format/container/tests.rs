@@ -1,0 +1,94 @@
+use super::*;
+use crate::testing::Random;
+use crate::{Shards, Split};
+
+/// Containers of all fillings, some with layers, segments or many shards.
+fn containers() -> Vec<Vec<u8>> {
+    let build = |split, width, keys: u64| {
+        let mut builder = Shards::builder(split).width(width).columns(3.4);
+        builder.extend(0..keys);
+        builder.finish().expect("ordinary keys build").as_bytes().to_vec()
+    };
+    [
+        build(Split::UntilFull, Width::W16, 1000),
+        build(Split::UntilFull, Width::W64, 3000),
+        build(Split::UntilFull, Width::W128, 0),
+        build(Split::ByHash { bits: 0 }, Width::W32, 2000),
+        build(Split::ByHash { bits: 3 }, Width::W16, 500),
+        build(Split::FixedSize { bits: 2, bytes: 99 }, Width::W64, 300),
+    ]
+    .into()
+}
+
+/// Whatever a whole fixed part and a directory with right checksums say, opening refuses it or
+/// every query ends within the bytes.
+#[test]
+fn no_query_leaves_bytes_that_were_made_to_mislead() {
+    let mut random = Random(1);
+    for bytes in containers() {
+        let container = Container::read(&bytes).expect("a container");
+        let directory = bytes.len() - container.directory_bytes(&bytes);
+        let mut opened = 0;
+        for _ in 0..3000 {
+            let mut altered = bytes.clone();
+            let altered_bytes = 1 + random.below(4);
+            for _ in 0..altered_bytes {
+                let position =
+                    directory + random.below((bytes.len() - directory - 8) as u64) as usize;
+                altered[position] = match random.below(3) {
+                    0 => 0xff,
+                    1 => 0,
+                    _ => random.next() as u8,
+                };
+            }
+            let fixed: [u8; FIXED] = *altered.last_chunk().expect("a fixed part");
+            seal_fixed(&mut altered[directory..], fixed);
+            let Ok(shards) = Shards::open(altered) else { continue };
+            opened += 1;
+            for _ in 0..50 {
+                shards.contains_hash(random.next());
+                shards.shard_of_hash(random.next());
+            }
+            shards.contains_hash_batch(&[random.next(); 70]);
+            let _ = (shards.verify(), shards.columns());
+        }
+        assert!(opened > 0);
+    }
+}
+
+/// Every cell is in the shard that its borders say, however uneven the shards are.
+#[test]
+fn cells_are_found_in_their_shards() {
+    let mut random = Random(2);
+    for cell_bits in [0, 1, 4, 10, 20, MAX_CELL_BITS] {
+        for count in [1, 2, 3, 10, 1000] {
+            let cells = 1 << cell_bits;
+            if count > cells {
+                continue;
+            }
+            let mut borders: Vec<u64> = (1..count).map(|_| 1 + random.below(cells - 1)).collect();
+            borders.push(0);
+            borders.sort_unstable();
+            borders.dedup();
+            let mut ranges = Ranges::new(Width::W64, cell_bits, 1024, 100, &borders);
+            ranges.columns = 1;
+            let filling = Filling::UntilFull(ranges);
+            let container = Container::new(0, Variant::Standard, Width::W64, filling);
+            let mut bytes = alloc::vec![0; ranges.expected_len() as usize];
+            ranges.write(&mut bytes, &borders, &container.with_keys(1, 0.5));
+            for (shard, &border) in (0..).zip(&borders) {
+                assert_eq!(ranges.border(&bytes, shard), border);
+                assert_eq!(ranges.find(&bytes, border), shard);
+                if border > 0 {
+                    assert_eq!(ranges.find(&bytes, border - 1), shard - 1);
+                }
+            }
+            for _ in 0..100 {
+                let cell = random.below(cells);
+                let expected = borders.partition_point(|&border| border <= cell) - 1;
+                assert_eq!(ranges.find(&bytes, cell), expected as u64);
+            }
+            assert_eq!(ranges.find(&bytes, cells - 1), borders.len() as u64 - 1);
+        }
+    }
+}
