@@ -2,10 +2,8 @@
 //! bounds are far enough out (four standard deviations and more) not to be a matter of the
 //! seed's luck.
 
-mod support;
-
+use crate::support::{Keys, build, builder, kinds, measured_rate, overhead, scale};
 use ribbonfilter::{Filter, Variant, Width};
-use support::{Keys, build, builder, kinds, measured_rate, overhead, scale};
 
 fn random_keys(builder: ribbonfilter::FilterBuilder<'_>, keys: u64) -> Filter {
     build(builder, (0..keys).map(|index| Keys::Random.hash(index)))
@@ -101,7 +99,7 @@ fn balanced_rates_with_fractional_columns() {
             let plan = target.plan_for(keys).expect("a plan");
             let filter = random_keys(target, keys);
             let probes = scale(400_000, 4_000_000, 40_000_000);
-            let measured = support::false_positives(&filter, probes) as f64 / probes as f64;
+            let measured = crate::support::false_positives(&filter, probes) as f64 / probes as f64;
             let noise = 4.0 * (0.2 / probes as f64).sqrt();
             assert!(measured <= plan.expected_rate() + noise, "{measured}: {filter:?}");
             assert!(filter.expected_rate() <= plan.expected_rate());

@@ -2,11 +2,9 @@
 
 #![cfg(feature = "std")]
 
-mod support;
-
+use crate::support::{Keys, builder, kernel, kinds, random, scale};
 use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase, Variant, Width};
 use std::path::{Path, PathBuf};
-use support::{Keys, builder, kernel, kinds, random, scale};
 
 /// A directory of the test's own. Nothing may be left in it.
 struct Directory(PathBuf);

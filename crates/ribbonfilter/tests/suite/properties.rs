@@ -1,7 +1,5 @@
 //! Properties over arbitrary keys and settings.
 
-mod support;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
@@ -100,7 +98,7 @@ proptest! {
         }
         let Ok(filter) = Filter::open(&bytes[cut..]) else { return Ok(()) };
         for key in 0..100 {
-            let _ = filter.contains_hash(support::random(4, key));
+            let _ = filter.contains_hash(crate::support::random(4, key));
         }
         let _ = (filter.verify().is_ok(), filter.expected_rate(), filter.columns(), filter.len());
     }

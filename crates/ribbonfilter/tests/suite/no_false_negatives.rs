@@ -1,9 +1,7 @@
 //! The worst bug there is: a key that was put in and is not found.
 
-mod support;
-
+use crate::support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
-use support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 
 /// All columns that the long run tries, whole and fractional.
 fn columns() -> Vec<f64> {

@@ -1,9 +1,7 @@
 //! Small sets: as good as no overhead, and rates that can be relied on.
 
-mod support;
-
+use crate::support::{assert_all_found, build, builder, false_positives, overhead, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
-use support::{assert_all_found, build, builder, false_positives, overhead, random, scale};
 
 /// What every filter has besides its solution and metadata.
 const FIXED: usize = 40;

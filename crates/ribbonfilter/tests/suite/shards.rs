@@ -1,13 +1,11 @@
 //! Containers of shards: every key in every way of splitting, sizes, rates, processes, errors.
 
-mod support;
-
+use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
     AssembleError, BuildError, Control, Filter, OpenError, Shard, Shards, ShardsBuilder, Split,
     Variant, Width,
 };
 use std::path::{Path, PathBuf};
-use support::{Keys, kernel, kinds, random, scale};
 
 /// A builder of some split with a variant and width that suit it.
 fn builder(split: Split, variant: Variant, width: Width, columns: f64) -> ShardsBuilder<'static> {
@@ -209,7 +207,7 @@ fn eight_processes_give_the_bytes_of_one() {
         .map(|number| {
             let program = std::env::current_exe().expect("this test");
             std::process::Command::new(program)
-                .args(["--exact", "eight_processes_give_the_bytes_of_one"])
+                .args(["--exact", "shards::eight_processes_give_the_bytes_of_one"])
                 .env(NUMBER, number.to_string())
                 .env(FOLDER, &folder)
                 .stdout(std::process::Stdio::null())

@@ -1,15 +1,13 @@
 //! Static functions: every value comes back, whatever the variant, width, bits or kernel.
 
-mod support;
-
+use crate::support::{Keys, kernel, random, scale};
 use ribbonfilter::{
     BuildError, Filter, Function, FunctionBuilder, Kernel, OpenError, Variant, Width,
 };
-use support::{Keys, kernel, random, scale};
 
 /// Every variant and width that makes sense for so many keys of a function.
 fn kinds(keys: u64) -> Vec<(Variant, Width)> {
-    support::kinds(keys)
+    crate::support::kinds(keys)
         .into_iter()
         .filter(|&(variant, _)| variant != Variant::Homogeneous)
         .collect()

@@ -1,9 +1,7 @@
 //! Shrinking and splitting: no key is lost, and the bytes are those of a direct build.
 
-mod support;
-
+use crate::support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, OwnedBytes, ShrinkError, Variant};
-use support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 
 fn keys(count: u64) -> impl Iterator<Item = u64> + Clone {
     (0..count).map(|index| Keys::Random.hash(index))

@@ -1,11 +1,9 @@
 //! Cutting and joining: every part answers as the filter for the keys that it covers, and all
 //! of them together are the filter again.
 
-mod support;
-
+use crate::support::{Keys, build, builder, random, scale};
 use ribbonfilter::{Filter, JoinError, OpenError, Part, ShrinkError, Variant, Width};
 use std::cell::Cell;
-use support::{Keys, build, builder, random, scale};
 
 const CUT: [Variant; 2] = [Variant::Standard, Variant::Homogeneous];
 
@@ -17,7 +15,7 @@ fn keys(count: u64) -> impl Iterator<Item = u64> + Clone {
 /// and less than one, a last block that is trimmed.
 fn filters(count: u64) -> Vec<Filter> {
     let mut filters = Vec::new();
-    for (variant, width) in support::kinds(count) {
+    for (variant, width) in crate::support::kinds(count) {
         for columns in [1.0, 0.4, 5.0, 6.7] {
             if CUT.contains(&variant) {
                 filters.push(build(builder(variant, width, columns), keys(count)));

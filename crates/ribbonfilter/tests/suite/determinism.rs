@@ -1,10 +1,8 @@
 //! The same keys give the same bytes: whatever their order, however often each is given,
 //! and with any number of columns as far as those go.
 
-mod support;
-
+use crate::support::{Keys, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, Kernel, Variant, Width};
-use support::{Keys, build, builder, kinds, random, scale};
 
 #[test]
 fn any_order_of_the_keys() {

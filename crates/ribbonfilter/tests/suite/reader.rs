@@ -1,10 +1,8 @@
 //! Readers of Balanced filters and of parts, written from `docs/format.md` alone: no code of the
 //! library but the bytes.
 
-mod support;
-
+use crate::support::{Keys, build, builder, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
-use support::{Keys, build, builder, random, scale};
 
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
 const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;

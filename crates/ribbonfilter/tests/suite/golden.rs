@@ -7,13 +7,11 @@
 //! New files are written by `RIBBONFILTER_WRITE_GOLDEN=1 cargo test --test golden`, which
 //! leaves existing ones alone.
 
-mod support;
-
+use crate::support::builder;
 use ribbonfilter::{
     Filter, FilterBuilder, Function, Part, Shards, ShardsBuilder, Split, Variant, Width,
 };
 use std::path::PathBuf;
-use support::builder;
 
 /// A golden file: its name, how it is built, its keys, and what it tells of itself.
 struct Golden {
@@ -118,7 +116,7 @@ const FUNCTIONS: [GoldenFunction; 6] = [
 ];
 
 fn value(golden: &GoldenFunction, index: u64) -> u64 {
-    support::random(6, index) >> (64 - golden.value_bits)
+    crate::support::random(6, index) >> (64 - golden.value_bits)
 }
 
 fn built_function(golden: &GoldenFunction) -> Function {

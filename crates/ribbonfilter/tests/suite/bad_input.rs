@@ -1,10 +1,8 @@
 //! Bad input gets a typed error that says what to do, and never a panic.
 
-mod support;
-
+use crate::support::{Keys, build, builder, kinds, random};
 use ribbonfilter::{BuildError, Control, Filter, OpenError, Phase, Variant, Width};
 use std::cell::Cell;
-use support::{Keys, build, builder, kinds, random};
 
 #[test]
 fn rates_outside_zero_to_one() {

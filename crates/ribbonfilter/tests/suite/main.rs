@@ -1,0 +1,21 @@
+//! The library as its users see it: one program, one file a topic.
+//!
+//! What measures the memory of its process has a program of its own, `tests/memory.rs`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_input;
+mod determinism;
+mod elastic;
+mod functions;
+mod golden;
+mod map;
+mod no_false_negatives;
+mod parts;
+mod properties;
+mod rates;
+mod reader;
+mod shards;
+mod small_sets;
+mod spill;
