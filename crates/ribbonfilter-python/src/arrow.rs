@@ -5,7 +5,7 @@
 //! stream of chunks (`__arrow_c_stream__`). Taking these is the only unsafe code here.
 
 use crate::keys::Column;
-use crate::objects::{Kind, type_name};
+use crate::objects::{Kind, bytes_hash, type_name};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -50,7 +50,9 @@ fn refusal(object: &Bound<'_, PyAny>, kind: &DataType) -> PyErr {
 fn column(array: ArrayRef, key_seed: u64) -> Result<Box<dyn Column>, DataType> {
     macro_rules! items {
         ($typed:expr) => {
-            items(&array, $typed.clone(), move |array, at| array.value(at).key_hash(key_seed))
+            items(&array, $typed.clone(), move |array, at| {
+                bytes_hash(AsRef::<[u8]>::as_ref(array.value(at)), key_seed)
+            })
         };
     }
     Ok(match array.data_type() {

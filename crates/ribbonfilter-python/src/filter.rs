@@ -72,7 +72,7 @@ impl Filter {
     #[classmethod]
     #[pyo3(
         signature = (keys, fpr = None, *, nulls = Nulls::Error, **settings),
-        text_signature = "($cls, keys, fpr=0.01, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, nulls='error', key_seed=0, max_memory=None)"
+        text_signature = "($cls, keys, fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, nulls='error', key_seed=0, max_memory=None)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,
@@ -300,7 +300,7 @@ impl Builder {
     #[new]
     #[pyo3(
         signature = (fpr = None, **settings),
-        text_signature = "(fpr=0.01, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, key_seed=0, max_memory=None)"
+        text_signature = "(fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, key_seed=0, max_memory=None)"
     )]
     fn new(fpr: Option<f64>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let settings = Settings::of_filter(fpr, settings)?.checked()?;

@@ -5,7 +5,7 @@
 //! where they lie.
 
 use crate::keys::Column;
-use crate::objects::Kind;
+use crate::objects::{Kind, bytes_hash};
 use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,8 +25,8 @@ pub fn column(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Box<d
     let (kind, size) = (memory.kind, memory.size);
     Ok(Some(match (kind, size) {
         (b'O' | b'U' | b'T', _) => return Ok(None),
-        (b'S', _) => hashed(memory, move |item| trimmed(item).key_hash(key_seed)),
-        (b'V', _) if !memory.has_fields => hashed(memory, move |item| item.key_hash(key_seed)),
+        (b'S', _) => hashed(memory, move |item| bytes_hash(trimmed(item), key_seed)),
+        (b'V', _) if !memory.has_fields => hashed(memory, move |item| bytes_hash(item, key_seed)),
         (b'u', 1) => integers(memory, move |item| u8::from_le_bytes(item).key_hash(key_seed)),
         (b'u', 2) => integers(memory, move |item| u16::from_le_bytes(item).key_hash(key_seed)),
         (b'u', 4) => integers(memory, move |item| u32::from_le_bytes(item).key_hash(key_seed)),
@@ -110,13 +110,14 @@ impl Memory {
         let typestr: String = field("typestr")?.extract()?;
         let dtype = array.getattr("dtype")?;
         let size = dtype.getattr("itemsize")?.extract()?;
+        let kind: String = dtype.getattr("kind")?.extract()?;
         let strides: Vec<isize> = array.getattr("strides")?.extract()?;
         Ok(Self {
             data: address as *const u8,
             len,
             stride: strides[0],
             size,
-            kind: typestr.as_bytes().get(1).copied().unwrap_or_default(),
+            kind: kind.as_bytes().first().copied().unwrap_or_default(),
             big_endian: typestr.starts_with('>'),
             has_fields: !dtype.getattr("names")?.is_none(),
             _array: array.unbind(),

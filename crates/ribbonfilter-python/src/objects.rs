@@ -39,10 +39,10 @@ pub fn agree(before: &mut Option<Kind>, kind: Kind) -> PyResult<()> {
 /// The hash of a key: of a `str` as UTF-8, of an `int` by its value.
 pub fn key_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<(Kind, u64)> {
     if let Ok(text) = key.cast::<PyString>() {
-        return Ok((Kind::Text, text.to_str()?.key_hash(key_seed)));
+        return Ok((Kind::Text, bytes_hash(text.to_str()?.as_bytes(), key_seed)));
     }
     if let Ok(bytes) = key.cast::<PyBytes>() {
-        return Ok((Kind::Bytes, bytes.as_bytes().key_hash(key_seed)));
+        return Ok((Kind::Bytes, bytes_hash(bytes.as_bytes(), key_seed)));
     }
     if is_integer(key) {
         return Ok((Kind::Integer, integer_hash(key, key_seed)?));
@@ -51,11 +51,17 @@ pub fn key_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<(Kind, u64)> 
         let bytes = key.py().get_type::<PyBytes>().call1((key,))?;
         return key_hash(&bytes, key_seed);
     }
-    // The scalars of pyarrow.
-    match key.getattr_opt("as_py")? {
-        Some(method) => key_hash(&method.call0()?, key_seed),
-        None => Err(refusal(key)),
+    if is_arrow_scalar(key) {
+        return key_hash(&key.call_method0("as_py")?, key_seed);
     }
+    Err(refusal(key))
+}
+
+/// The hash of bytes or text. Not inlined, since the many kinds of columns would make as many
+/// copies of a long function.
+#[inline(never)]
+pub fn bytes_hash(bytes: &[u8], key_seed: u64) -> u64 {
+    bytes.key_hash(key_seed)
 }
 
 /// Whether the object is one key rather than several.
@@ -64,7 +70,7 @@ pub fn is_key(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyBytes>()
         || object.is_instance_of::<PyInt>()
         || is_bytes_like(object)
-        || (is_integer(object) && object.len().is_err() && !is_array(object))
+        || (is_integer(object) && object.len().is_err())
         || is_arrow_scalar(object)
 }
 
@@ -100,6 +106,11 @@ pub fn null(position: Option<usize>) -> PyErr {
             format!("the key at position {position} is null: nulls=\"skip\" leaves nulls out")
         }
     })
+}
+
+/// What iterating over an array of pyarrow gives.
+fn is_arrow_scalar(object: &Bound<'_, PyAny>) -> bool {
+    object.hasattr("as_py").unwrap_or(false)
 }
 
 fn is_bytes_like(object: &Bound<'_, PyAny>) -> bool {

@@ -38,9 +38,9 @@ REFUSED = [
     (["a", b"a"], TypeError, "one type"),
     ([1, 2.0], TypeError, "float"),
     ([True], TypeError, "bool"),
-    ([["a"]], TypeError, "list"),
+    ([["a"]], TypeError, "of type list"),
     ([("a",)], TypeError, "tuple"),
-    ([np.zeros(2, int)], TypeError, ""),
+    ([np.zeros(2, int)], TypeError, "position 0"),
     ([None], NullKeyError, "position 0"),
     (["a", None], NullKeyError, "nulls"),
     ([1, float("nan")], NullKeyError, "nulls"),
@@ -54,7 +54,7 @@ REFUSED = [
     (np.array([1j]), TypeError, "complex"),
     (np.array(["2020-01-01"], "M8[D]"), TypeError, "datetime64"),
     (np.zeros((2, 2), int), ValueError, "one dimension"),
-    (np.array(5), ValueError, "one dimension"),
+    (np.array(5), TypeError, "list"),
     (np.zeros(2, dtype=[("a", "u1"), ("b", "u8")]), TypeError, "cannot be keys"),
     (np.ma.array([1, 2], mask=[0, 1]), TypeError, "compressed"),
     (np.array(["a", 1], dtype=object), TypeError, "one type"),
@@ -83,7 +83,7 @@ REFUSED = [
 @pytest.mark.parametrize("keys, error, message", REFUSED, ids=lambda value: repr(value)[:40])
 def test_keys_that_are_none(keys, error, message):
     calls = [Filter.build, Builder().extend]
-    if not isinstance(keys, (str, bytes, int)):
+    if message != "list":  # one key is a question, too
         calls.append(Filter.build(["ada"]).contains)
     for call in calls:
         if hasattr(keys, "send"):
@@ -137,7 +137,6 @@ def test_a_builder_does_not_mix_either():
         ({"max_memory": 10}, MemoryError),
         ({"key_seed": 2**64}, ValueError),
         ({"fprr": 0.1}, TypeError),
-        ({"variant": "balanced", "width": 16}, ValueError),
     ],
     ids=repr,
 )
@@ -147,6 +146,8 @@ def test_settings(settings, error):
 
 
 def test_plans():
+    with pytest.raises(ValueError, match="use width"):
+        plan(10**6, variant="standard", width=16)
     with pytest.raises(ValueError):
         plan(-1)
     with pytest.raises(TypeError):

@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,9 @@ def test_what_is_shown_of_objects():
     assert repr(ribbonfilter.Filter.build([1])).startswith("<ribbonfilter.Filter: 1 keys")
     assert repr(ribbonfilter.Function.build({1: 1})).startswith("<ribbonfilter.Function: 1 keys")
     assert "bumped" in repr(ribbonfilter.plan(10**6))
+
+
+def test_readme_of_the_repository(somewhere):
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    exec(block, {})

@@ -37,7 +37,7 @@ def test_a_key_seed_changes_hashes():
 def hashes(keys):
     """The hashes as a list of int, whatever they come in."""
     found = key_hash(keys)
-    return found.to_list() if isinstance(found, pl.Series) else found.tolist()
+    return found.to_pylist() if isinstance(found, pa.ChunkedArray) else [int(hash) for hash in np.asarray(found)]
 
 
 def sliced(array):
