@@ -1,7 +1,7 @@
 """The package beside the Rust library it is made of, and beside other packages.
 
     cargo build --release -p ribbonfilter --example batch
-    target/python/venv/bin/pip install pyfusefilter==1.3.0 rbloom==1.5.4
+    target/python/venv/bin/pip install pyfusefilter==1.3.0 rbloom==1.5.4 "xxhash<4"
     target/python/venv/bin/python crates/ribbonfilter-python/bench/compare.py [KEYS]
 
 after `scripts/test-python`. The Rust figures come from the example, run between the rounds; each
@@ -70,17 +70,24 @@ def beside_others(n):
     bloom = rbloom.Bloom(n, 1 / 256)
     bloom.update(keys)
     ours = Filter.build(numbers, fpr=1 / 256)
-    best = dict.fromkeys(["ribbonfilter", "pyfusefilter", "rbloom"], float("inf"))
+    fast = Filter.build(numbers, fpr=1 / 256, variant="homogeneous", width=64)
     works = {
         "ribbonfilter": lambda: ours.contains(numbers),
+        "all threads": lambda: ours.contains(numbers, threads=0),
+        "homogeneous": lambda: fast.contains(numbers),
+        "both": lambda: fast.contains(numbers, threads=0),
         "pyfusefilter": lambda: [key in fuse for key in keys],
         "rbloom": lambda: [key in bloom for key in keys],
     }
+    best = dict.fromkeys(works, float("inf"))
     for _ in range(ROUNDS):
         for name, work in works.items():
             best[name] = min(best[name], seconds(work) / n * 1e9)
     sizes = {
         "ribbonfilter": ours.nbytes,
+        "all threads": ours.nbytes,
+        "homogeneous": fast.nbytes,
+        "both": fast.nbytes,
         "pyfusefilter": fuse.size_in_bytes(),
         "rbloom": bloom.size_in_bits // 8,
     }

@@ -4,6 +4,7 @@ use crate::arrow::ArrowArray;
 use crate::keys::{Consumer, Piece};
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList};
 use std::ops::Range;
@@ -66,8 +67,8 @@ pub struct Asking<T, F> {
 }
 
 impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Asking<T, F> {
-    pub fn new(ask: F) -> Self {
-        Self { answers: Answers::default(), ask }
+    pub fn new(answers: Answers<T>, ask: F) -> Self {
+        Self { answers, ask }
     }
 }
 
@@ -85,6 +86,20 @@ impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Consumer for Asking<T, F> {
 }
 
 impl<T: Answer> Answers<T> {
+    /// None yet, with room for so many: memory that the system refuses is an exception.
+    pub fn for_keys(keys: usize) -> PyResult<Self> {
+        let mut answers = Vec::new();
+        answers.try_reserve_exact(keys).map_err(|_| PyMemoryError::new_err(()))?;
+        Ok(Self { answers, nulls: Vec::new() })
+    }
+
+    /// Adds the answers to the keys that follow.
+    pub fn append(&mut self, more: Self) {
+        let before = self.answers.len();
+        self.answers.extend(more.answers);
+        self.nulls.extend(more.nulls.into_iter().map(|null| before + null));
+    }
+
     /// Also leaves these without an answer.
     pub fn without(mut self, absent: impl IntoIterator<Item = usize>) -> Self {
         self.nulls.extend(absent);

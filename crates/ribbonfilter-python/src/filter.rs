@@ -115,21 +115,27 @@ impl Filter {
     /// Which of the keys might be in the set: a NumPy array of bool, or for an Arrow array an
     /// Arrow array. One key gives a bool.
     ///
-    /// With `nulls="skip"` a null gives null in an Arrow array, else False.
+    /// With `nulls="skip"` a null gives null in an Arrow array, else False. Arrays are asked for
+    /// without the GIL, on several threads if wanted; `threads=0` takes all there are.
     ///
     /// >>> import numpy as np
     /// >>> f = Filter.build(np.arange(1000, dtype=np.uint64))
     /// >>> f.contains(np.arange(5)).tolist()
     /// [True, True, True, True, True]
-    #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
-    fn contains<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (keys, *, nulls = Nulls::Error, threads = 1), text_signature = "($self, keys, *, nulls='error', threads=1)")]
+    fn contains<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        nulls: Nulls,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         if objects::is_key(keys) {
             return Ok(PyBool::new(py, self.__contains__(keys)?).to_owned().into_any());
         }
         let ask = |hashes: &[u64], hits: &mut [bool]| self.0.contains_hash_batch_into(hashes, hits);
         let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
-        let hits = keys.ask(py, ask)?;
+        let hits = keys.ask_on(threads, py, ask)?;
         keys.reply(py, &hits)
     }
 

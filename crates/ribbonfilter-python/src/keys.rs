@@ -5,7 +5,7 @@
 
 use crate::answers::{Answer, Answers, Asking, Form};
 use crate::objects::{self, Kind};
-use crate::{arrow, numpy};
+use crate::{arrow, numpy, parallel};
 use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use std::ops::Range;
 const PIECE: usize = 2048;
 
 /// The keys of a column between two looks for Ctrl-C.
-const STRETCH: usize = 1 << 20;
+const STRETCH: usize = 1 << 22;
 
 /// What to do about nulls.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,15 +113,10 @@ impl<'py> Keys<'py> {
 
     /// Hands all hashes to the consumer.
     pub fn feed(&mut self, py: Python<'_>, consumer: &mut impl Consumer) -> PyResult<()> {
+        self.check_columns()?;
         match &self.source {
             Source::Columns { columns, .. } => {
-                for kind in columns.iter().filter_map(|column| column.kind()) {
-                    objects::agree(&mut self.kind, kind)?;
-                }
-                if self.nulls == Nulls::Error {
-                    refuse_nulls(columns)?;
-                }
-                feed_columns(py, columns, consumer)
+                stretches(py, columns, |column, stretch| feed_stretch(column, stretch, consumer))
             }
             Source::Objects(iterator) => {
                 let iterator = iterator.clone();
@@ -136,9 +131,37 @@ impl<'py> Keys<'py> {
         py: Python<'_>,
         ask: impl FnMut(&[u64], &mut [T]) + Send,
     ) -> PyResult<Answers<T>> {
-        let mut asking = Asking::new(ask);
+        let mut asking = Asking::new(Answers::for_keys(self.known_len())?, ask);
         self.feed(py, &mut asking)?;
         Ok(asking.answers)
+    }
+
+    /// [`ask`](Self::ask) on several threads, or all there are for 0. Python objects are asked for
+    /// on one.
+    pub fn ask_on<T: Answer>(
+        &mut self,
+        threads: usize,
+        py: Python<'_>,
+        ask: impl Fn(&[u64], &mut [T]) + Send + Sync,
+    ) -> PyResult<Answers<T>> {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        };
+        self.check_columns()?;
+        match &self.source {
+            Source::Columns { columns, .. } if threads > 1 => {
+                let mut answers = Answers::for_keys(self.known_len())?;
+                stretches(py, columns, |column, stretch| {
+                    let parts = ranges(stretch.clone(), part_of(&stretch, threads));
+                    parallel::map(parts, |part| answers_of(column, part, &ask))
+                        .into_iter()
+                        .for_each(|part| answers.append(part));
+                })?;
+                Ok(answers)
+            }
+            _ => self.ask(py, ask),
+        }
     }
 
     /// How answers to these keys go back, one for each: as NumPy or Arrow.
@@ -152,6 +175,28 @@ impl<'py> Keys<'py> {
                 answers.to_arrow(origin, columns.iter().map(|column| column.len()))
             }
             _ => answers.to_numpy(py),
+        }
+    }
+
+    /// How many there are; 0 if that shows only in the end.
+    fn known_len(&self) -> usize {
+        match &self.source {
+            Source::Columns { columns, .. } => columns.iter().map(|column| column.len()).sum(),
+            Source::Objects(_) => 0,
+        }
+    }
+
+    /// Refuses columns of several kinds, and nulls unless they are skipped.
+    fn check_columns(&mut self) -> PyResult<()> {
+        let Source::Columns { columns, .. } = &self.source else {
+            return Ok(());
+        };
+        for kind in columns.iter().filter_map(|column| column.kind()) {
+            objects::agree(&mut self.kind, kind)?;
+        }
+        match self.nulls {
+            Nulls::Error => refuse_nulls(columns),
+            Nulls::Skip => Ok(()),
         }
     }
 
@@ -227,36 +272,47 @@ fn pandas_values<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, 
     }
 }
 
-fn feed_columns(
+/// Does the work without the GIL, a stretch at a time, and looks for Ctrl-C in between.
+fn stretches(
     py: Python<'_>,
     columns: &[Box<dyn Column>],
-    consumer: &mut impl Consumer,
+    mut work: impl FnMut(&dyn Column, Range<usize>) + Send,
 ) -> PyResult<()> {
-    let mut piece = Piece::default();
     for column in columns {
         for stretch in ranges(0..column.len(), STRETCH) {
-            let feed = |range| feed_piece(&**column, range, &mut piece, consumer);
-            py.detach(|| ranges(stretch, PIECE).for_each(feed));
+            py.detach(|| work(&**column, stretch));
             py.check_signals()?;
         }
     }
     Ok(())
 }
 
-fn feed_piece(
+fn feed_stretch(column: &dyn Column, stretch: Range<usize>, consumer: &mut impl Consumer) {
+    let mut piece = Piece::default();
+    for range in ranges(stretch, PIECE) {
+        piece.clear();
+        column.hash(range.clone(), &mut piece.hashes);
+        if let Some(nulls) = column.nulls() {
+            let start = range.start;
+            piece.nulls.extend(range.filter(|&at| nulls.is_null(at)).map(|at| at - start));
+        }
+        consumer.take(&piece);
+    }
+}
+
+fn answers_of<T: Answer>(
     column: &dyn Column,
     range: Range<usize>,
-    piece: &mut Piece,
-    consumer: &mut impl Consumer,
-) {
-    piece.clear();
-    column.hash(range.clone(), &mut piece.hashes);
-    if let Some(nulls) = column.nulls() {
-        piece
-            .nulls
-            .extend(range.clone().filter(|&at| nulls.is_null(at)).map(|at| at - range.start));
-    }
-    consumer.take(piece);
+    ask: impl Fn(&[u64], &mut [T]) + Send,
+) -> Answers<T> {
+    let mut asking = Asking::new(Answers::default(), ask);
+    feed_stretch(column, range, &mut asking);
+    asking.answers
+}
+
+/// The part of a stretch that a thread takes: not less than starting the thread is worth.
+fn part_of(stretch: &Range<usize>, threads: usize) -> usize {
+    stretch.len().div_ceil(threads).max(16 * PIECE)
 }
 
 /// A range in parts of a length, the last one shorter.

@@ -16,6 +16,7 @@ mod interrupt;
 mod keys;
 mod numpy;
 mod objects;
+mod parallel;
 mod plan;
 mod settings;
 mod stored;

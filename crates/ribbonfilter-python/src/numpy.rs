@@ -102,7 +102,7 @@ impl Memory {
         let shape: Vec<usize> = field("shape")?.extract()?;
         let &[len] = shape.as_slice() else {
             return Err(PyValueError::new_err(format!(
-                "keys must be an array of one dimension, but it has {}",
+                "expected an array of one dimension, but it has {}",
                 shape.len()
             )));
         };

@@ -244,6 +244,19 @@ def test_other_threads_run_meanwhile():
     assert while_building > 10 and while_asking > 5
 
 
+@pytest.mark.parametrize("threads", [0, 1, 2, 3, 7])
+def test_threads_give_the_same_answers(threads):
+    keys = np.arange(500_000)
+    f = Filter.build(keys[::2])
+    expected = f.contains(keys)
+    assert (f.contains(keys, threads=threads) == expected).all()
+    column = pa.chunked_array([pa.array(keys[:123_457], mask=keys[:123_457] % 5 == 0), keys[123_457:]])
+    answer = f.contains(column, nulls="skip", threads=threads)
+    assert answer.equals(f.contains(column, nulls="skip"))
+    assert answer.null_count == 24_692
+    assert f.contains(keys[:10].tolist(), threads=threads).tolist() == expected[:10].tolist()
+
+
 def test_a_filter_is_shared_by_threads():
     keys = np.arange(100_000)
     f = Filter.build(keys)

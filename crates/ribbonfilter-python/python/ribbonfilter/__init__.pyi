@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 from typing_extensions import Buffer, Self
 
@@ -8,11 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
+__all__ = [
+    "Builder",
+    "Filter",
+    "FormatError",
+    "Function",
+    "NullKeyError",
+    "Plan",
+    "key_hash",
+    "max_keys",
+    "plan",
+]
 
-Key: TypeAlias = str | bytes | bytearray | memoryview | int | np.integer[Any]
-Nulls: TypeAlias = Literal["error", "skip"]
-Variant: TypeAlias = Literal["standard", "homogeneous", "balanced", "bumped"]
-Width: TypeAlias = Literal[16, 32, 64, 128]
+_Key: TypeAlias = str | bytes | bytearray | memoryview | int | np.integer[Any]
+_Nulls: TypeAlias = Literal["error", "skip"]
+_Variant: TypeAlias = Literal["standard", "homogeneous", "balanced", "bumped"]
+_Width: TypeAlias = Literal[16, 32, 64, 128]
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -20,26 +31,25 @@ class _ArrowArray(Protocol):
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-_Arrow = TypeVar("_Arrow", bound=_ArrowArray | _ArrowStream)
-Keys: TypeAlias = Iterable[Key] | npt.NDArray[Any] | _ArrowArray | _ArrowStream
+_Keys: TypeAlias = Iterable[_Key] | npt.NDArray[Any] | _ArrowArray | _ArrowStream
 
 class FormatError(ValueError): ...
 class NullKeyError(TypeError, ValueError): ...
 
 class Filter:
-    def __init__(self, data: Buffer, /) -> None: ...
+    def __new__(cls, data: Buffer, /) -> Self: ...
     @classmethod
     def build(
         cls,
-        keys: Keys | Iterable[Key | None],
+        keys: _Keys | Iterable[_Key | None],
         fpr: float | None = None,
         *,
         bits_per_key: float | None = None,
         total_bytes: int | None = None,
-        variant: Variant | None = None,
-        width: Width | None = None,
+        variant: _Variant | None = None,
+        width: _Width | None = None,
         threads: int = 0,
-        nulls: Nulls = "error",
+        nulls: _Nulls = "error",
         key_seed: int = 0,
         max_memory: int | None = None,
     ) -> Self: ...
@@ -50,19 +60,27 @@ class Filter:
     def save(self, path: str | PathLike[str]) -> None: ...
     def to_bytes(self) -> bytes: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
-    def __contains__(self, key: Key) -> bool: ...
+    def __contains__(self, key: _Key, /) -> bool: ...
     # One str or bytes is a key, although it is a sequence, too.
     @overload
-    def contains(self, keys: Key, *, nulls: Nulls = "error") -> bool: ...  # type: ignore[overload-overlap]
+    def contains(  # type: ignore[overload-overlap]
+        self, keys: _Key, *, nulls: _Nulls = "error", threads: int = 1
+    ) -> bool: ...
     @overload
     def contains(
-        self, keys: Sequence[Key | None] | npt.NDArray[Any], *, nulls: Nulls = "error"
+        self,
+        keys: Sequence[_Key | None] | npt.NDArray[Any],
+        *,
+        nulls: _Nulls = "error",
+        threads: int = 1,
     ) -> npt.NDArray[np.bool_]: ...
     @overload
-    def contains(self, keys: _ArrowArray | _ArrowStream, *, nulls: Nulls = "error") -> Any: ...
+    def contains(
+        self, keys: _ArrowArray | _ArrowStream, *, nulls: _Nulls = "error", threads: int = 1
+    ) -> Any: ...
     @overload
     def contains(
-        self, keys: Iterable[Key | None], *, nulls: Nulls = "error"
+        self, keys: Iterable[_Key | None], *, nulls: _Nulls = "error", threads: int = 1
     ) -> npt.NDArray[np.bool_]: ...
     def __len__(self) -> int: ...
     @property
@@ -72,9 +90,9 @@ class Filter:
     @property
     def expected_rate(self) -> float: ...
     @property
-    def variant(self) -> Variant: ...
+    def variant(self) -> _Variant: ...
     @property
-    def width(self) -> Width: ...
+    def width(self) -> _Width: ...
     @property
     def columns(self) -> float: ...
     @property
@@ -84,36 +102,37 @@ class Filter:
     def shrink_to_bytes(self, nbytes: int) -> Self: ...
     def split_columns(self, columns: Sequence[int]) -> list[Self]: ...
 
+@final
 class Builder:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         fpr: float | None = None,
         *,
         bits_per_key: float | None = None,
         total_bytes: int | None = None,
-        variant: Variant | None = None,
-        width: Width | None = None,
+        variant: _Variant | None = None,
+        width: _Width | None = None,
         threads: int = 0,
         key_seed: int = 0,
         max_memory: int | None = None,
-    ) -> None: ...
-    def push(self, key: Key) -> None: ...
-    def extend(self, keys: Keys | Iterable[Key | None], *, nulls: Nulls = "error") -> None: ...
+    ) -> Self: ...
+    def push(self, key: _Key) -> None: ...
+    def extend(self, keys: _Keys | Iterable[_Key | None], *, nulls: _Nulls = "error") -> None: ...
     def finish(self) -> Filter: ...
     def __len__(self) -> int: ...
 
 class Function:
-    def __init__(self, data: Buffer, /) -> None: ...
+    def __new__(cls, data: Buffer, /) -> Self: ...
     @classmethod
     def build(
         cls,
-        keys: Mapping[Any, int] | Keys,
+        keys: Mapping[Any, int] | _Keys,
         values: Iterable[int] | npt.NDArray[Any] | _ArrowArray | _ArrowStream | None = None,
         *,
         value_bits: int | None = None,
         fingerprint_bits: int = 0,
-        variant: Variant | None = None,
-        width: Width | None = None,
+        variant: _Variant | None = None,
+        width: _Width | None = None,
         threads: int = 0,
         key_seed: int = 0,
         max_memory: int | None = None,
@@ -125,13 +144,13 @@ class Function:
     def save(self, path: str | PathLike[str]) -> None: ...
     def to_bytes(self) -> bytes: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
-    def __getitem__(self, key: Key) -> int: ...
+    def __getitem__(self, key: _Key, /) -> int: ...
     @overload
-    def get(self, key: Key) -> int | None: ...
+    def get(self, key: _Key, default: None = None) -> int | None: ...
     @overload
-    def get(self, key: Key, default: int) -> int: ...
-    def values(self, keys: Keys | Iterable[Key | None], *, nulls: Nulls = "error") -> Any: ...
-    def found(self, keys: Keys | Iterable[Key | None], *, nulls: Nulls = "error") -> Any: ...
+    def get(self, key: _Key, default: int) -> int: ...
+    def values(self, keys: _Keys | Iterable[_Key | None], *, nulls: _Nulls = "error") -> Any: ...
+    def found(self, keys: _Keys | Iterable[_Key | None], *, nulls: _Nulls = "error") -> Any: ...
     def __len__(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
@@ -142,20 +161,21 @@ class Function:
     @property
     def bits_per_key(self) -> float: ...
     @property
-    def variant(self) -> Variant: ...
+    def variant(self) -> _Variant: ...
     @property
-    def width(self) -> Width: ...
+    def width(self) -> _Width: ...
     @property
     def key_seed(self) -> int: ...
     def verify(self) -> None: ...
 
+@final
 class Plan:
     @property
     def keys(self) -> int: ...
     @property
-    def variant(self) -> Variant: ...
+    def variant(self) -> _Variant: ...
     @property
-    def width(self) -> Width: ...
+    def width(self) -> _Width: ...
     @property
     def columns(self) -> float: ...
     @property
@@ -173,8 +193,8 @@ def plan(
     *,
     bits_per_key: float | None = None,
     total_bytes: int | None = None,
-    variant: Variant | None = None,
-    width: Width | None = None,
+    variant: _Variant | None = None,
+    width: _Width | None = None,
     threads: int = 0,
     key_seed: int = 0,
     max_memory: int | None = None,
@@ -184,18 +204,18 @@ def max_keys(
     fpr: float | None = None,
     *,
     bits_per_key: float | None = None,
-    variant: Variant | None = None,
-    width: Width | None = None,
+    variant: _Variant | None = None,
+    width: _Width | None = None,
 ) -> int: ...
 @overload
 def key_hash(  # type: ignore[overload-overlap]
-    keys: Key, *, key_seed: int = 0, nulls: Nulls = "error"
+    keys: _Key, *, key_seed: int = 0, nulls: _Nulls = "error"
 ) -> int: ...
 @overload
 def key_hash(
-    keys: Sequence[Key | None] | npt.NDArray[Any], *, key_seed: int = 0, nulls: Nulls = "error"
+    keys: Sequence[_Key | None] | npt.NDArray[Any], *, key_seed: int = 0, nulls: _Nulls = "error"
 ) -> npt.NDArray[np.uint64]: ...
 @overload
 def key_hash(
-    keys: _ArrowArray | _ArrowStream, *, key_seed: int = 0, nulls: Nulls = "error"
+    keys: _ArrowArray | _ArrowStream, *, key_seed: int = 0, nulls: _Nulls = "error"
 ) -> Any: ...

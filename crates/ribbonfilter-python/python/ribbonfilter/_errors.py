@@ -4,10 +4,10 @@
 class FormatError(ValueError):
     """Bytes that are not a filter or function, or not all of one, or altered."""
 
+    __module__ = "ribbonfilter"
+
 
 class NullKeyError(TypeError, ValueError):
     """A null among the keys: None, a missing value of pandas, or a null of Arrow."""
 
-
-for _error in (FormatError, NullKeyError):
-    _error.__module__ = "ribbonfilter"
+    __module__ = "ribbonfilter"
