@@ -2,6 +2,7 @@
 
 use crate::arrow::ArrowArray;
 use crate::keys::{Consumer, Piece};
+use crate::objects::comes_from;
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use pyo3::exceptions::PyMemoryError;
@@ -125,7 +126,7 @@ impl<T: Answer> Answers<T> {
         lengths: impl Iterator<Item = usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = origin.py();
-        if origin.get_type().module()?.to_cow()?.starts_with("polars.") {
+        if comes_from(origin, "polars") {
             let series = py.import("polars")?.getattr("Series")?;
             let series = series.call1((self.chunk(0..self.answers.len()),))?;
             return series.call_method1("alias", (origin.getattr("name")?,));

@@ -261,8 +261,7 @@ impl<'py> Source<'py> {
 /// What a series or index of pandas is made of: an Arrow column where it has one, so that its
 /// nulls are seen, else a NumPy array.
 fn pandas_values<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let is_pandas = object.get_type().module()?.to_cow()?.starts_with("pandas.");
-    if !is_pandas || !object.hasattr("array")? {
+    if !objects::comes_from(object, "pandas") || !object.hasattr("array")? {
         return Ok(None);
     }
     let inner = object.getattr("array")?;

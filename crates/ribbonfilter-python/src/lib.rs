@@ -2,9 +2,11 @@
 //! and Arrow columns.
 //!
 //! Keys become hashes here and nothing else: whatever they were, a piece of them at a time
-//! ([`keys`]) is hashed as the library hashes them and handed to a [`keys::Consumer`], which
+//! (`keys.rs`) is hashed as the library hashes them and handed to a `Consumer`, which
 //! pushes the hashes to a builder or asks for them. So a key has one hash in Python, in Rust and
 //! in the command. Columns in memory are hashed, built and asked without the GIL.
+
+#![allow(rustdoc::broken_intra_doc_links, reason = "docstrings are Python's: `f[12]` is no link")]
 
 mod answers;
 mod arrow;

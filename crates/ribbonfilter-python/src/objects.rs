@@ -86,6 +86,13 @@ pub fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
+/// Whether the object's type is one of a package, in whatever module of it.
+pub fn comes_from(object: &Bound<'_, PyAny>, package: &str) -> bool {
+    let module = object.get_type().module();
+    let module = module.as_ref().ok().and_then(|module| module.to_cow().ok());
+    module.is_some_and(|module| module.split('.').next() == Some(package))
+}
+
 /// The same error, telling which of several keys caused it.
 pub fn at_position(key: &Bound<'_, PyAny>, error: PyErr, position: usize) -> PyErr {
     let py = key.py();
