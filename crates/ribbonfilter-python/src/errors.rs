@@ -1,0 +1,56 @@
+//! What went wrong, as Python says it: the class that a Python programmer expects, with the
+//! library's own words.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError, PyValueError};
+use ribbonfilter::{BuildError, OpenError, ShrinkError};
+use std::io;
+use std::path::Path;
+
+pyo3::import_exception!(ribbonfilter._errors, FormatError);
+pyo3::import_exception!(ribbonfilter._errors, NullKeyError);
+
+pub fn build(error: BuildError) -> PyErr {
+    match error {
+        BuildError::OutOfMemory { .. } | BuildError::MemoryLimit { .. } => {
+            PyMemoryError::new_err(error.to_string())
+        }
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+pub fn open(error: OpenError) -> PyErr {
+    match error {
+        OpenError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        OpenError::Io(error) => error.into(),
+        error => FormatError::new_err(error.to_string()),
+    }
+}
+
+pub fn shrink(error: ShrinkError) -> PyErr {
+    match error {
+        ShrinkError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        ShrinkError::Damaged => FormatError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// An `OSError` that knows its file; Python makes a `FileNotFoundError` and the like of it.
+pub fn io(error: &io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => PyOSError::new_err((code, reason(error), path.display().to_string())),
+        None if error.kind() == io::ErrorKind::IsADirectory => {
+            PyIsADirectoryError::new_err(format!("{error}: {}", path.display()))
+        }
+        None => PyOSError::new_err(format!("{error}: {}", path.display())),
+    }
+}
+
+/// What the system says, without the number that Python shows anyway.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,347 @@
+//! What Python sees of filters: `Filter` and `Builder`.
+
+use crate::buffer::Exported;
+use crate::errors;
+use crate::interrupt::Watch;
+use crate::keys::{Consumer, Keys, Nulls, Piece};
+use crate::objects::{self, Kind};
+use crate::settings::{Settings, variant_name};
+use crate::stored::{self, Bytes, Stored};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyType};
+use ribbonfilter::{FilterBuilder, OpenError};
+use std::ffi::CStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+#[pyclass(frozen, subclass, extends = Stored, module = "ribbonfilter", name = "_Filter")]
+pub struct Filter(ribbonfilter::Filter<Bytes>);
+
+impl Exported for Filter {
+    const PYTHON_NAME: &'static CStr = c"ribbonfilter.Filter";
+    const PYTHON_DOC: &'static CStr = c"Filter(data, /)\n--\n\n\
+A static set that answers \"might this key be in it?\".
+
+A key that was put in is always found. Another key is found by mistake at the
+`expected_rate`. Keys are str, bytes and int. `Filter.build` makes a filter, `Filter.open`
+opens a file, `Filter(data)` takes the bytes of one.
+
+>>> f = Filter.build([\"ada\", \"grace\", \"edsger\"], fpr=0.001)
+>>> \"ada\" in f
+True
+>>> f.contains([\"ada\", \"niklaus\"]).tolist()
+[True, False]
+>>> len(f)
+3
+
+A filter never changes, so threads can share one. It can be pickled, and
+`memoryview(f)` shows its bytes without a copy.
+";
+}
+
+#[pymethods]
+impl Filter {
+    #[new]
+    #[pyo3(signature = (data, /))]
+    fn new(data: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
+        let bytes = Bytes::of(data)?;
+        let filter = ribbonfilter::Filter::open(bytes.clone()).map_err(errors::open)?;
+        Ok(PyClassInitializer::from(Stored(bytes)).add_subclass(Self(filter)))
+    }
+
+    /// Builds a filter of all keys.
+    ///
+    /// Keys are any iterable of str, bytes or int, all of one type; a NumPy array of integers or
+    /// fixed-width bytes; or an Arrow array or series of integers, strings or binary (pyarrow,
+    /// polars, pandas), which is read where it lies.
+    ///
+    /// Of `fpr` (the false-positive rate, at most this; 0.01 without any), `bits_per_key` and
+    /// `total_bytes` give one. `variant` ("standard", "homogeneous", "balanced", "bumped") and
+    /// `width` (16, 32, 64, 128) are the planner's unless given. `threads=0` takes all there are;
+    /// the bytes are the same for any number. `nulls="skip"` leaves nulls out. `max_memory` is
+    /// kept, or refused. Keys are hashed under `key_seed`.
+    ///
+    /// >>> f = Filter.build(range(0, 1_000_000, 7), bits_per_key=8.2)
+    /// >>> 700 in f
+    /// True
+    /// >>> f.bits_per_key <= 8.2
+    /// True
+    /// >>> Filter.build(["ada", None, "grace"], nulls="skip").contains(["grace"]).all().item()
+    /// True
+    #[classmethod]
+    #[pyo3(
+        signature = (keys, fpr = None, *, nulls = Nulls::Error, **settings),
+        text_signature = "($cls, keys, fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, nulls='error', key_seed=0, max_memory=None)"
+    )]
+    fn build<'py>(
+        class: &Bound<'py, PyType>,
+        keys: &Bound<'py, PyAny>,
+        fpr: Option<f64>,
+        nulls: Nulls,
+        settings: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let settings = Settings::of_filter(fpr, settings)?.checked()?;
+        let mut builder = settings.filter_builder();
+        Keys::of(keys, nulls, settings.key_seed)?.feed(class.py(), &mut builder)?;
+        stored::object(class, finish(class.py(), builder)?)
+    }
+
+    /// Opens a file.
+    ///
+    /// With `mmap` nothing is read but what queries touch, and processes share it. Nobody may
+    /// change or shorten the file meanwhile; it may be deleted, or replaced by another, as `save`
+    /// and the command `ribbon` do. Without `mmap` it is read into memory.
+    ///
+    /// >>> f = Filter.build(["ada", "grace"])
+    /// >>> f.save("names.ribbon")
+    /// >>> "ada" in Filter.open("names.ribbon")
+    /// True
+    #[classmethod]
+    #[pyo3(signature = (path, mmap = true))]
+    fn open<'py>(
+        class: &Bound<'py, PyType>,
+        path: PathBuf,
+        mmap: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        stored::open(class, &path, if mmap { map } else { read })
+    }
+
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (_, hash) = objects::key_hash(key, self.0.key_seed())?;
+        Ok(self.0.contains_hash(hash))
+    }
+
+    /// Which of the keys might be in the set: a NumPy array of bool, or for an Arrow array an
+    /// Arrow array. One key gives a bool.
+    ///
+    /// With `nulls="skip"` a null gives null in an Arrow array, else False. Arrays are asked for
+    /// without the GIL, on several threads if wanted; `threads=0` takes all there are.
+    ///
+    /// >>> import numpy as np
+    /// >>> f = Filter.build(np.arange(1000, dtype=np.uint64))
+    /// >>> f.contains(np.arange(5)).tolist()
+    /// [True, True, True, True, True]
+    #[pyo3(signature = (keys, *, nulls = Nulls::Error, threads = 1), text_signature = "($self, keys, *, nulls='error', threads=1)")]
+    fn contains<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        nulls: Nulls,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = keys.py();
+        if objects::is_key(keys) {
+            return Ok(PyBool::new(py, self.__contains__(keys)?).to_owned().into_any());
+        }
+        let ask = |hashes: &[u64], hits: &mut [bool]| self.0.contains_hash_batch_into(hashes, hits);
+        let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
+        let hits = keys.ask_on(threads, py, ask)?;
+        keys.reply(py, &hits)
+    }
+
+    fn __len__(&self) -> usize {
+        usize::try_from(self.0.len()).unwrap_or(usize::MAX)
+    }
+
+    /// All stored bits over the number of keys.
+    #[getter]
+    fn bits_per_key(&self) -> f64 {
+        self.0.bits_per_key()
+    }
+
+    /// The false-positive rate: the share of absent keys that are reported as present.
+    #[getter]
+    fn expected_rate(&self) -> f64 {
+        self.0.expected_rate()
+    }
+
+    /// The variant: "standard", "homogeneous", "balanced" or "bumped".
+    #[getter]
+    fn variant(&self) -> String {
+        variant_name(self.0.variant())
+    }
+
+    /// The ribbon width: 16, 32, 64 or 128.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.0.width().bits()
+    }
+
+    /// The mean number of columns: bits that a query compares.
+    #[getter]
+    fn columns(&self) -> f64 {
+        self.0.columns()
+    }
+
+    /// The seed under which keys are hashed.
+    #[getter]
+    fn key_seed(&self) -> u64 {
+        self.0.key_seed()
+    }
+
+    /// Checks every byte against the checksums; raises FormatError if one was altered.
+    ///
+    /// >>> Filter.build(["ada"]).verify()
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.verify()).map_err(errors::open)
+    }
+
+    /// The smallest filter of the same keys with at most this false-positive rate.
+    ///
+    /// >>> f = Filter.build(range(10_000), fpr=0.001)
+    /// >>> f.shrink_to_rate(0.05).to_bytes() == Filter.build(range(10_000), fpr=0.05).to_bytes()
+    /// True
+    fn shrink_to_rate<'py>(slf: &Bound<'py, Self>, fpr: f64) -> PyResult<Bound<'py, PyAny>> {
+        let filter = &slf.get().0;
+        let smaller = slf.py().detach(|| filter.shrink_to_rate(fpr)).map_err(errors::shrink)?;
+        stored::object(&slf.get_type(), smaller.into_inner())
+    }
+
+    /// The best filter of the same keys in at most so many bytes.
+    ///
+    /// >>> Filter.build(range(10_000)).shrink_to_bytes(5000).nbytes <= 5000
+    /// True
+    fn shrink_to_bytes<'py>(slf: &Bound<'py, Self>, nbytes: u64) -> PyResult<Bound<'py, PyAny>> {
+        let filter = &slf.get().0;
+        let smaller = slf.py().detach(|| filter.shrink_to_bytes(nbytes)).map_err(errors::shrink)?;
+        stored::object(&slf.get_type(), smaller.into_inner())
+    }
+
+    /// Several filters that answer together: a key is in the set if it is in all of them.
+    ///
+    /// The numbers of columns add up to those of the filter, a fraction counted as one.
+    ///
+    /// >>> f = Filter.build(range(1000), fpr=1 / 256)
+    /// >>> coarse, fine = f.split_columns([3, 5])
+    /// >>> 7 in coarse and 7 in fine
+    /// True
+    fn split_columns<'py>(
+        slf: &Bound<'py, Self>,
+        columns: Vec<u32>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let filter = &slf.get().0;
+        let parts = slf.py().detach(|| filter.split_columns(&columns)).map_err(errors::shrink)?;
+        let class = slf.get_type();
+        let parts = parts.into_iter().map(|part| stored::object(&class, part.into_inner()));
+        PyList::new(slf.py(), parts.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<ribbonfilter.Filter: {} keys, {} w = {}, {} bytes, a rate of {:.3e}>",
+            self.0.len(),
+            self.variant(),
+            self.width(),
+            self.0.size_in_bytes(),
+            self.expected_rate(),
+        )
+    }
+}
+
+fn map(path: &Path) -> Result<Bytes, OpenError> {
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    // SAFETY: `open` tells users that nobody may change the file. Those that write filters,
+    // `save` and the command, replace files and never change them.
+    let filter = unsafe { ribbonfilter::Filter::map_file(path)? };
+    Ok(filter.into_inner().into())
+}
+
+fn read(path: &Path) -> Result<Bytes, OpenError> {
+    Ok(ribbonfilter::Filter::open_file(path)?.into_inner().into())
+}
+
+impl Consumer for FilterBuilder<'_> {
+    fn take(&mut self, piece: &Piece) {
+        for run in piece.runs() {
+            self.extend_hashes(run.iter().copied());
+        }
+    }
+}
+
+/// Builds without the GIL, until done or interrupted.
+fn finish(py: Python<'_>, builder: FilterBuilder<'_>) -> PyResult<Bytes> {
+    let mut watch = Watch::new();
+    let outcome = py.detach(|| builder.progress(|_| watch.look()).finish());
+    Ok(outcome.map_err(|error| watch.error(error))?.into_inner().into())
+}
+
+/// Collects keys that come one after another and builds a filter of them.
+///
+/// Takes the settings of `Filter.build`. Of each key 8 bytes are kept. If `extend` fails, the
+/// keys before the one that it names are in.
+///
+/// >>> builder = Builder(fpr=0.001)
+/// >>> builder.push("ada")
+/// >>> builder.extend(["grace", "edsger"])
+/// >>> len(builder)
+/// 3
+/// >>> "grace" in builder.finish()
+/// True
+#[pyclass(module = "ribbonfilter")]
+pub struct Builder {
+    settings: Settings,
+    /// The kind that keys have had so far.
+    kind: Option<Kind>,
+    /// Nothing once the filter is built.
+    builder: Mutex<Option<FilterBuilder<'static>>>,
+}
+
+impl Builder {
+    /// Python lends the builder to one thread at a time: the lock is never taken.
+    fn unlocked(&mut self) -> &mut Option<FilterBuilder<'static>> {
+        self.builder.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unfinished(&mut self) -> PyResult<&mut FilterBuilder<'static>> {
+        self.unlocked().as_mut().ok_or_else(finished)
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the builder has built its filter already: make another one")
+}
+
+#[pymethods]
+impl Builder {
+    #[new]
+    #[pyo3(
+        signature = (fpr = None, **settings),
+        text_signature = "(fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, key_seed=0, max_memory=None)"
+    )]
+    fn new(fpr: Option<f64>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let settings = Settings::of_filter(fpr, settings)?.checked()?;
+        Ok(Self { settings, kind: None, builder: Mutex::new(Some(settings.filter_builder())) })
+    }
+
+    /// Adds a key.
+    fn push(&mut self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (kind, hash) = objects::key_hash(key, self.settings.key_seed)?;
+        objects::agree(&mut self.kind, kind)?;
+        self.unfinished()?.push_hash(hash);
+        Ok(())
+    }
+
+    /// Adds keys: whatever `Filter.build` takes.
+    #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
+    fn extend(&mut self, keys: &Bound<'_, PyAny>, nulls: Nulls) -> PyResult<()> {
+        let py = keys.py();
+        let mut keys = Keys::of(keys, nulls, self.settings.key_seed)?;
+        keys.kind = self.kind;
+        let outcome = keys.feed(py, self.unfinished()?);
+        self.kind = keys.kind;
+        outcome
+    }
+
+    /// The number of keys added so far, duplicates included.
+    fn __len__(&mut self) -> usize {
+        let len = self.unlocked().as_ref().map_or(0, FilterBuilder::len);
+        usize::try_from(len).unwrap_or(usize::MAX)
+    }
+
+    /// Builds the filter. The builder is of no use afterwards.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let builder = self.unlocked().take().ok_or_else(finished)?;
+        let class = py.import("ribbonfilter")?.getattr("Filter")?.cast_into::<PyType>()?;
+        stored::object(&class, finish(py, builder)?)
+    }
+}

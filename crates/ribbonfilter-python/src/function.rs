@@ -1,0 +1,319 @@
+//! What Python sees of static functions: `Function`.
+
+use crate::buffer::Exported;
+use crate::errors;
+use crate::interrupt::Watch;
+use crate::keys::{Consumer, Keys, Nulls, Piece};
+use crate::settings::{Settings, variant_name};
+use crate::stored::{self, Bytes, Stored};
+use crate::{numpy, objects};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyType};
+use ribbonfilter::{FunctionBuilder, OpenError};
+use std::ffi::CStr;
+use std::path::{Path, PathBuf};
+
+#[pyclass(frozen, subclass, extends = Stored, module = "ribbonfilter", name = "_Function")]
+pub struct Function(ribbonfilter::Function<Bytes>);
+
+impl Exported for Function {
+    const PYTHON_NAME: &'static CStr = c"ribbonfilter.Function";
+    const PYTHON_DOC: &'static CStr = c"Function(data, /)\n--\n\n\
+A static map from keys to whole numbers of a fixed number of bits, without the keys.
+
+A key that was put in gives its value, always. Any other key gives an arbitrary one,
+unless there are fingerprints: then it is mostly told apart, and raises KeyError.
+
+>>> ages = Function.build({\"ada\": 36, \"grace\": 85}, fingerprint_bits=20)
+>>> ages[\"ada\"]
+36
+>>> ages.get(\"niklaus\") is None
+True
+>>> ages.values([\"grace\", \"ada\"]).tolist()
+[85, 36]
+
+A function never changes, so threads can share one. It can be pickled, and
+`memoryview(f)` shows its bytes without a copy.
+";
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    #[pyo3(signature = (data, /))]
+    fn new(data: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
+        let bytes = Bytes::of(data)?;
+        let function = ribbonfilter::Function::open(bytes.clone()).map_err(errors::open)?;
+        Ok(PyClassInitializer::from(Stored(bytes)).add_subclass(Self(function)))
+    }
+
+    /// Builds a function of a mapping, or of keys and as many values.
+    ///
+    /// Keys are those of `Filter.build`. Values are whole numbers from 0 to 2^64 - 1, as a NumPy
+    /// or Arrow array or any iterable. Without `value_bits` they get the bits that the largest
+    /// needs. `fingerprint_bits`, with the former at most 64, let absent keys be told apart but
+    /// for one in 2^fingerprint_bits. The other settings are those of `Filter.build`.
+    ///
+    /// >>> squares = Function.build(range(1000), [n * n for n in range(1000)])
+    /// >>> squares[12]
+    /// 144
+    /// >>> squares.value_bits
+    /// 20
+    #[classmethod]
+    #[pyo3(
+        signature = (keys, values = None, *, value_bits = None, fingerprint_bits = 0, **settings),
+        text_signature = "($cls, keys, values=None, *, value_bits=None, fingerprint_bits=0, variant=None, width=None, threads=0, key_seed=0, max_memory=None)"
+    )]
+    fn build<'py>(
+        class: &Bound<'py, PyType>,
+        keys: &Bound<'py, PyAny>,
+        values: Option<Bound<'py, PyAny>>,
+        value_bits: Option<u32>,
+        fingerprint_bits: u32,
+        settings: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let settings = Settings::of_function(settings)?;
+        let (keys, values) = pairs(keys, values)?;
+        let values = numbers(&values)?;
+        let value_bits = value_bits.unwrap_or_else(|| bits_of(&values));
+        let builder = settings.function_builder();
+        let builder = builder.value_bits(value_bits).fingerprint_bits(fingerprint_bits);
+        let mut pairs = Pairs { builder, values, taken: 0 };
+        Keys::of(&keys, Nulls::Error, settings.key_seed)?.feed(class.py(), &mut pairs)?;
+        stored::object(class, finish(class.py(), pairs.complete()?)?)
+    }
+
+    /// Opens a file: see `Filter.open`.
+    ///
+    /// >>> Function.build({"ada": 36}).save("ages.ribbon")
+    /// >>> Function.open("ages.ribbon")["ada"]
+    /// 36
+    #[classmethod]
+    #[pyo3(signature = (path, mmap = true))]
+    fn open<'py>(
+        class: &Bound<'py, PyType>,
+        path: PathBuf,
+        mmap: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        stored::open(class, &path, if mmap { map } else { read })
+    }
+
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.lookup(key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
+    }
+
+    /// The value of a key, or `default` if its fingerprint tells that it was not put in.
+    ///
+    /// >>> ages = Function.build({"ada": 36}, fingerprint_bits=20)
+    /// >>> ages.get("ada"), ages.get("niklaus", 0)
+    /// (36, 0)
+    #[pyo3(signature = (key, default = None))]
+    fn get<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.lookup(key)? {
+            Some(value) => Ok(Some(value.into_pyobject(key.py())?.into_any())),
+            None => Ok(default),
+        }
+    }
+
+    /// The values of many keys: a NumPy array of uint64, or for an Arrow array an Arrow array.
+    ///
+    /// The value of a key that was not put in is arbitrary. Where fingerprints tell that, and for
+    /// nulls with `nulls="skip"`, it is 0, or null in an Arrow array; `found` tells which.
+    ///
+    /// >>> import numpy as np
+    /// >>> squares = Function.build(np.arange(1000), np.arange(1000) ** 2)
+    /// >>> squares.values(np.array([3, 5])).tolist()
+    /// [9, 25]
+    #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
+    fn values<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {
+        let py = keys.py();
+        let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
+        let (mut absent, mut asked) = (Vec::new(), 0);
+        let ask = |hashes: &[u64], values: &mut [u64]| {
+            if self.0.fingerprint_bits() == 0 {
+                return self.0.get_hash_batch_into(hashes, values);
+            }
+            for (found, value) in self.0.lookup_hash_batch(hashes).into_iter().zip(values) {
+                match found {
+                    Some(found) => *value = found,
+                    None => absent.push(asked),
+                }
+                asked += 1;
+            }
+        };
+        let values = keys.ask(py, ask)?;
+        keys.reply(py, &values.without(absent))
+    }
+
+    /// Which of the keys might have been put in: all of them, without fingerprints.
+    ///
+    /// >>> ages = Function.build({"ada": 36}, fingerprint_bits=20)
+    /// >>> ages.found(["ada", "niklaus"]).tolist()
+    /// [True, False]
+    #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
+    fn found<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {
+        let py = keys.py();
+        let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
+        let ask = |hashes: &[u64], hits: &mut [bool]| {
+            let found = self.0.lookup_hash_batch(hashes);
+            hits.iter_mut().zip(found).for_each(|(hit, value)| *hit = value.is_some());
+        };
+        let hits = keys.ask(py, ask)?;
+        keys.reply(py, &hits)
+    }
+
+    fn __len__(&self) -> usize {
+        usize::try_from(self.0.len()).unwrap_or(usize::MAX)
+    }
+
+    /// The bits of a value.
+    #[getter]
+    fn value_bits(&self) -> u32 {
+        self.0.value_bits()
+    }
+
+    /// The bits of a fingerprint.
+    #[getter]
+    fn fingerprint_bits(&self) -> u32 {
+        self.0.fingerprint_bits()
+    }
+
+    /// All stored bits over the number of keys.
+    #[getter]
+    fn bits_per_key(&self) -> f64 {
+        self.0.bits_per_key()
+    }
+
+    /// The variant: "standard", "balanced" or "bumped".
+    #[getter]
+    fn variant(&self) -> String {
+        variant_name(self.0.variant())
+    }
+
+    /// The ribbon width: 16, 32, 64 or 128.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.0.width().bits()
+    }
+
+    /// The seed under which keys are hashed.
+    #[getter]
+    fn key_seed(&self) -> u64 {
+        self.0.key_seed()
+    }
+
+    /// Checks every byte against the checksums; raises FormatError if one was altered.
+    ///
+    /// >>> Function.build({"ada": 36}).verify()
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.verify()).map_err(errors::open)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<ribbonfilter.Function: {} keys, {} + {} bits, {} w = {}, {} bytes>",
+            self.0.len(),
+            self.value_bits(),
+            self.fingerprint_bits(),
+            self.variant(),
+            self.width(),
+            self.0.size_in_bytes(),
+        )
+    }
+}
+
+impl Function {
+    fn lookup(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let (_, hash) = objects::key_hash(key, self.0.key_seed())?;
+        Ok(self.0.lookup_hash(hash))
+    }
+}
+
+fn map(path: &Path) -> Result<Bytes, OpenError> {
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    // SAFETY: as for a filter's file.
+    let function = unsafe { ribbonfilter::Function::map_file(path)? };
+    Ok(function.into_inner().into())
+}
+
+fn read(path: &Path) -> Result<Bytes, OpenError> {
+    Ok(ribbonfilter::Function::open_file(path)?.into_inner().into())
+}
+
+/// Hashes that meet their values.
+struct Pairs {
+    builder: FunctionBuilder<'static>,
+    values: Vec<u64>,
+    taken: usize,
+}
+
+impl Consumer for Pairs {
+    fn take(&mut self, piece: &Piece) {
+        // Keys beyond the values are counted, and refused at the end.
+        let values = self.values.get(self.taken..).unwrap_or_default();
+        self.builder.extend_hashes(piece.hashes.iter().copied().zip(values.iter().copied()));
+        self.taken += piece.hashes.len();
+    }
+}
+
+impl Pairs {
+    fn complete(self) -> PyResult<FunctionBuilder<'static>> {
+        let (keys, values) = (self.taken, self.values.len());
+        match keys == values {
+            true => Ok(self.builder),
+            false => Err(PyValueError::new_err(format!(
+                "every key needs one value, but there are {keys} keys and {values} values"
+            ))),
+        }
+    }
+}
+
+/// Keys and values, of one mapping or apart.
+fn pairs<'py>(
+    keys: &Bound<'py, PyAny>,
+    values: Option<Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    match (values, keys.cast::<PyMapping>()) {
+        (Some(values), _) => Ok((keys.clone(), values)),
+        (None, Ok(mapping)) => Ok((mapping.keys()?.into_any(), mapping.values()?.into_any())),
+        (None, Err(_)) => Err(PyTypeError::new_err("expected a mapping, or keys and values")),
+    }
+}
+
+fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    if let Some(numbers) = numpy::numbers(values)? {
+        return Ok(numbers);
+    }
+    let number = |(position, value): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let value = value?;
+        value.extract().map_err(|error: PyErr| {
+            let text = format!(
+                "a value must be a whole number from 0 to 2^64 - 1, but at position {position} it is {}",
+                value.repr().map_or_else(|_| "another object".to_owned(), |text| text.to_string())
+            );
+            match error.is_instance_of::<PyOverflowError>(value.py()) {
+                true => PyValueError::new_err(text),
+                false => PyTypeError::new_err(text),
+            }
+        })
+    };
+    values.try_iter()?.enumerate().map(number).collect()
+}
+
+/// The bits that the largest value needs, at least one.
+fn bits_of(values: &[u64]) -> u32 {
+    let largest = values.iter().copied().max().unwrap_or_default();
+    (u64::BITS - largest.leading_zeros()).max(1)
+}
+
+/// Builds without the GIL, until done or interrupted.
+fn finish(py: Python<'_>, builder: FunctionBuilder<'_>) -> PyResult<Bytes> {
+    let mut watch = Watch::new();
+    let outcome = py.detach(|| builder.progress(|_| watch.look()).finish());
+    Ok(outcome.map_err(|error| watch.error(error))?.into_inner().into())
+}

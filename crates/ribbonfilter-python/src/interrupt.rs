@@ -1,0 +1,44 @@
+//! Ctrl-C stops a build.
+
+use crate::errors;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use ribbonfilter::{BuildError, Control};
+use std::time::{Duration, Instant};
+
+/// A look takes the GIL, which others may hold.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Looks for signals now and then, while a build runs without the GIL.
+pub struct Watch {
+    last: Instant,
+    /// What a signal handler raised.
+    raised: Option<PyErr>,
+}
+
+impl Watch {
+    pub fn new() -> Self {
+        Self { last: Instant::now(), raised: None }
+    }
+
+    pub fn look(&mut self) -> Control {
+        if self.last.elapsed() < BETWEEN_LOOKS {
+            return Control::Continue;
+        }
+        self.last = Instant::now();
+        self.raised = Python::attach(|py| py.check_signals().err());
+        match self.raised {
+            None => Control::Continue,
+            Some(_) => Control::Cancel,
+        }
+    }
+
+    /// The error of a build: what the handler raised, if that was the cause.
+    pub fn error(self, error: BuildError) -> PyErr {
+        match (error, self.raised) {
+            (BuildError::Cancelled, Some(raised)) => raised,
+            (BuildError::Cancelled, None) => PyKeyboardInterrupt::new_err(()),
+            (error, _) => errors::build(error),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The Python package `ribbonfilter`: filters and functions over Python objects, NumPy arrays
+//! and Arrow columns.
+//!
+//! Keys become hashes here and nothing else: whatever they were, a piece of them at a time
+//! (`keys.rs`) is hashed as the library hashes them and handed to a `Consumer`, which
+//! pushes the hashes to a builder or asks for them. So a key has one hash in Python, in Rust and
+//! in the command. Columns in memory are hashed, built and asked without the GIL.
+
+#![allow(rustdoc::broken_intra_doc_links, reason = "docstrings are Python's: `f[12]` is no link")]
+
+mod answers;
+mod arrow;
+mod buffer;
+mod errors;
+mod filter;
+mod function;
+mod interrupt;
+mod keys;
+mod numpy;
+mod objects;
+mod parallel;
+mod plan;
+mod settings;
+mod stored;
+
+use pyo3::prelude::*;
+
+/// Ribbon filters: static approximate sets of keys, and static functions.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::filter::Builder;
+    #[pymodule_export]
+    use super::keys::key_hash;
+    #[pymodule_export]
+    use super::plan::{Plan, max_keys, plan};
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, buffer, filter, function};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Filter", buffer::exported::<filter::Filter>(module.py())?)?;
+        module.add("Function", buffer::exported::<function::Function>(module.py())?)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,27 @@
+//! Parts of a work on threads.
+
+use std::panic::resume_unwind;
+use std::thread::{Builder, scope};
+
+/// The results of all parts, in their order, each on a thread of its own but the last, which the
+/// calling thread does; it also does those that no thread can be had for.
+pub fn map<P: Clone + Send, R: Send>(
+    parts: impl Iterator<Item = P>,
+    work: impl Fn(P) -> R + Sync,
+) -> Vec<R> {
+    let parts: Vec<P> = parts.collect();
+    let Some((last, others)) = parts.split_last() else {
+        return Vec::new();
+    };
+    let work = &work;
+    scope(|scope| {
+        let start = |part: P| Builder::new().spawn_scoped(scope, move || work(part));
+        let started: Vec<_> = others.iter().cloned().map(start).collect();
+        let result = work(last.clone());
+        let finished = started.into_iter().zip(others).map(|(thread, part)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => work(part.clone()),
+        });
+        finished.collect::<Vec<_>>().into_iter().chain([result]).collect()
+    })
+}

@@ -1,0 +1,111 @@
+//! What would come out, before there are keys.
+
+use crate::errors;
+use crate::settings::{Settings, variant_name, whole};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A filter as it will come out, known before any work is done: see `plan`.
+#[pyclass(frozen, module = "ribbonfilter")]
+pub struct Plan(ribbonfilter::Plan);
+
+#[pymethods]
+impl Plan {
+    /// The number of keys planned for.
+    #[getter]
+    fn keys(&self) -> u64 {
+        self.0.keys()
+    }
+
+    /// The variant: "standard", "homogeneous", "balanced" or "bumped".
+    #[getter]
+    fn variant(&self) -> String {
+        variant_name(self.0.variant())
+    }
+
+    /// The ribbon width: 16, 32, 64 or 128.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.0.width().bits()
+    }
+
+    /// The mean number of columns: bits that a query compares.
+    #[getter]
+    fn columns(&self) -> f64 {
+        self.0.columns()
+    }
+
+    /// The false-positive rate that the filter will have at most.
+    #[getter]
+    fn expected_rate(&self) -> f64 {
+        self.0.expected_rate()
+    }
+
+    /// All bytes of the filter.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.0.size_in_bytes()
+    }
+
+    /// All stored bits over the number of keys.
+    #[getter]
+    fn bits_per_key(&self) -> f64 {
+        self.0.bits_per_key()
+    }
+
+    /// The most memory that the build takes at once, in bytes.
+    #[getter]
+    fn peak_memory(&self) -> u64 {
+        self.0.peak_memory()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<ribbonfilter.Plan: {} keys, {} w = {}, {} bytes, a rate of {:.3e}, {} bytes to build it>",
+            self.keys(),
+            self.variant(),
+            self.width(),
+            self.nbytes(),
+            self.expected_rate(),
+            self.peak_memory(),
+        )
+    }
+}
+
+/// What a filter of `n` keys would be: its size, rate, variant and the memory to build it.
+///
+/// Takes the settings of `Filter.build`.
+///
+/// >>> outlook = plan(1_000_000, fpr=0.01)
+/// >>> outlook.variant, outlook.width
+/// ('bumped', 128)
+/// >>> outlook.nbytes < 850_000   # a Bloom filter takes 1,200,000
+/// True
+#[pyfunction]
+#[pyo3(signature = (n, fpr = None, **settings), text_signature = "(n, fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, key_seed=0, max_memory=None)")]
+pub fn plan(
+    n: &Bound<'_, PyAny>,
+    fpr: Option<f64>,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Plan> {
+    let n = whole("n", n)?;
+    let builder = Settings::of_filter(fpr, settings)?.filter_builder();
+    builder.plan_for(n).map(Plan).map_err(errors::build)
+}
+
+/// The most keys whose filter takes at most so many bytes; 0 if not even one does.
+///
+/// >>> most = max_keys(4096, fpr=0.01)
+/// >>> plan(most, fpr=0.01).nbytes <= 4096 < plan(most + 1, fpr=0.01).nbytes
+/// True
+#[pyfunction]
+#[pyo3(signature = (nbytes, fpr = None, **settings), text_signature = "(nbytes, fpr=None, *, bits_per_key=None, variant=None, width=None)")]
+pub fn max_keys(
+    nbytes: &Bound<'_, PyAny>,
+    fpr: Option<f64>,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<u64> {
+    let nbytes = whole("nbytes", nbytes)?;
+    let builder = Settings::of_filter(fpr, settings)?.filter_builder();
+    builder.max_keys(nbytes).map_err(errors::build)
+}

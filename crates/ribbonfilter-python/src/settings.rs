@@ -1,0 +1,140 @@
+//! What the keyword arguments of `build`, `Builder` and `plan` say.
+
+use crate::errors;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ribbonfilter::{Filter, FilterBuilder, Function, FunctionBuilder, Variant, Width};
+
+const VARIANTS: [Variant; 4] =
+    [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
+
+const WIDTHS: [Width; 4] = [Width::W16, Width::W32, Width::W64, Width::W128];
+
+/// The options that aim at something.
+const TARGETS: [&str; 2] = ["bits_per_key", "total_bytes"];
+
+/// The options that may be `None`.
+const OPTIONS: [&str; 5] = ["bits_per_key", "total_bytes", "variant", "width", "max_memory"];
+
+/// What a filter shall reach.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Rate(f64),
+    BitsPerKey(f64),
+    TotalBytes(u64),
+}
+
+/// Everything that can be chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    target: Option<Target>,
+    variant: Option<Variant>,
+    width: Option<Width>,
+    threads: usize,
+    pub key_seed: u64,
+    max_memory: Option<u64>,
+}
+
+impl Settings {
+    /// The settings of a filter: a rate, which has its place among the arguments, and options.
+    pub fn of_filter(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Self { target: fpr.map(Target::Rate), ..Self::default() }.with(options, true)
+    }
+
+    /// The settings of a function, which has no rate or size to aim for.
+    pub fn of_function(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Self::default().with(options, false)
+    }
+
+    fn with(mut self, options: Option<&Bound<'_, PyDict>>, of_filter: bool) -> PyResult<Self> {
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            match name.as_str() {
+                name if !of_filter && TARGETS.contains(&name) => return Err(unknown(name)),
+                name if OPTIONS.contains(&name) && value.is_none() => {}
+                "bits_per_key" => self.aim(Target::BitsPerKey(value.extract()?))?,
+                "total_bytes" => self.aim(Target::TotalBytes(whole(&name, &value)?))?,
+                "variant" => self.variant = Some(variant(&value)?),
+                "width" => self.width = Some(width(&value)?),
+                "threads" => self.threads = whole(&name, &value)?.try_into()?,
+                "key_seed" => self.key_seed = whole(&name, &value)?,
+                "max_memory" => self.max_memory = Some(whole(&name, &value)?),
+                _ => return Err(unknown(&name)),
+            }
+        }
+        Ok(self)
+    }
+
+    fn aim(&mut self, target: Target) -> PyResult<()> {
+        match self.target.replace(target) {
+            None => Ok(()),
+            Some(_) => Err(PyValueError::new_err(
+                "fpr, bits_per_key and total_bytes exclude each other: give one of them",
+            )),
+        }
+    }
+
+    pub fn filter_builder(&self) -> FilterBuilder<'static> {
+        let builder = Filter::builder().threads(self.threads).key_seed(self.key_seed);
+        let builder = match self.target {
+            None => builder,
+            Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
+            Some(Target::BitsPerKey(bits)) => builder.bits_per_key(bits),
+            Some(Target::TotalBytes(bytes)) => builder.total_bytes(bytes),
+        };
+        let builder = self.variant.into_iter().fold(builder, FilterBuilder::variant);
+        let builder = self.width.into_iter().fold(builder, FilterBuilder::width);
+        self.max_memory.into_iter().fold(builder, FilterBuilder::max_memory)
+    }
+
+    pub fn function_builder(&self) -> FunctionBuilder<'static> {
+        let builder = Function::builder().threads(self.threads).key_seed(self.key_seed);
+        let builder = self.variant.into_iter().fold(builder, FunctionBuilder::variant);
+        let builder = self.width.into_iter().fold(builder, FunctionBuilder::width);
+        self.max_memory.into_iter().fold(builder, FunctionBuilder::max_memory)
+    }
+
+    /// Refuses now what would be refused when all keys have come.
+    pub fn checked(self) -> PyResult<Self> {
+        self.filter_builder().plan_for(0).map_err(errors::build)?;
+        Ok(self)
+    }
+}
+
+fn unknown(name: &str) -> PyErr {
+    PyTypeError::new_err(format!("unexpected keyword argument '{name}'"))
+}
+
+/// A number that is whole and not negative.
+pub fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract().map_err(|error: PyErr| {
+        let text = format!("{name} must be a whole number from 0 to 2^64 - 1, but is {value}");
+        match error.is_instance_of::<PyOverflowError>(value.py()) {
+            true => PyValueError::new_err(text),
+            false => PyTypeError::new_err(text),
+        }
+    })
+}
+
+fn variant(value: &Bound<'_, PyAny>) -> PyResult<Variant> {
+    let text = value.str()?.to_string();
+    let named = |variant: &Variant| variant.to_string().eq_ignore_ascii_case(&text);
+    VARIANTS.into_iter().find(named).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "variant must be \"standard\", \"homogeneous\", \"balanced\" or \"bumped\", but is {text:?}"
+        ))
+    })
+}
+
+fn width(value: &Bound<'_, PyAny>) -> PyResult<Width> {
+    let bits = whole("width", value)?;
+    WIDTHS.into_iter().find(|width| u64::from(width.bits()) == bits).ok_or_else(|| {
+        PyValueError::new_err(format!("width must be 16, 32, 64 or 128, but is {bits}"))
+    })
+}
+
+/// The name of a variant as Python and the command have it.
+pub fn variant_name(variant: Variant) -> String {
+    variant.to_string().to_lowercase()
+}

@@ -1,0 +1,183 @@
+//! What filters and functions share: bytes, which are in memory, mapped from a file, or
+//! Python's own, and which can be saved, copied, pickled and looked at.
+
+use crate::errors;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyTuple, PyType};
+use ribbonfilter::{MappedBytes, OpenError, OwnedBytes};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The bytes of a filter or a function, which objects share.
+#[derive(Clone)]
+pub struct Bytes(Arc<Place>);
+
+enum Place {
+    Built(OwnedBytes),
+    Mapped(MappedBytes),
+    Python(PyBackedBytes),
+}
+
+impl AsRef<[u8]> for Bytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        match &*self.0 {
+            Place::Built(bytes) => bytes.as_ref(),
+            Place::Mapped(bytes) => bytes.as_ref(),
+            Place::Python(bytes) => bytes,
+        }
+    }
+}
+
+impl From<OwnedBytes> for Bytes {
+    fn from(bytes: OwnedBytes) -> Self {
+        Self(Arc::new(Place::Built(bytes)))
+    }
+}
+
+impl From<MappedBytes> for Bytes {
+    fn from(bytes: MappedBytes) -> Self {
+        Self(Arc::new(Place::Mapped(bytes)))
+    }
+}
+
+impl Bytes {
+    /// The bytes of an object: shared if it is one of ours or `bytes`, which never change, else
+    /// copied.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(stored) = object.cast::<Stored>() {
+            return Ok(stored.get().0.clone());
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Self(Arc::new(Place::Python(bytes.clone().into()))));
+        }
+        // `bytes(5)` would be five zeros, and `bytes([1, 2])` two numbers.
+        let view = object.py().import("builtins")?.call_method1("memoryview", (object,));
+        let view = view.map_err(|_| {
+            PyTypeError::new_err(format!(
+                "expected bytes, or an object with a buffer, but got {}",
+                crate::objects::type_name(object)
+            ))
+        })?;
+        let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+        Ok(Self(Arc::new(Place::Python(bytes.into()))))
+    }
+}
+
+/// Bytes that were saved or could be: the base of `Filter` and `Function`.
+#[pyclass(frozen, subclass, module = "ribbonfilter", name = "_Stored")]
+pub struct Stored(pub Bytes);
+
+/// An object of a class made of bytes, by the class itself, which checks them.
+pub fn object<'py>(
+    class: &Bound<'py, PyType>,
+    bytes: impl Into<Bytes>,
+) -> PyResult<Bound<'py, PyAny>> {
+    class.call1((Bound::new(class.py(), Stored(bytes.into()))?,))
+}
+
+#[pymethods]
+impl Stored {
+    /// Makes an object of bytes: those of `to_bytes`, of a file, or any other buffer.
+    ///
+    /// `bytes` are not copied, other buffers are. Only the end is checked; `verify` checks all.
+    ///
+    /// >>> f = Filter.from_bytes(Filter.build(["ada"]).to_bytes())
+    /// >>> "ada" in f
+    /// True
+    #[classmethod]
+    fn from_bytes<'py>(
+        class: &Bound<'py, PyType>,
+        data: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        class.call1((data,))
+    }
+
+    /// Saves to a file, which is there whole or not at all; one that is there is replaced.
+    ///
+    /// >>> Filter.build(["ada"]).save("names.ribbon")
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| write(&path, self.0.as_ref())).map_err(|error| errors::io(&error, &path))
+    }
+
+    /// A copy of the bytes. `memoryview(f)` shows them without one.
+    ///
+    /// >>> f = Filter.build(["ada"])
+    /// >>> len(f.to_bytes()) == f.nbytes == len(memoryview(f))
+    /// True
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.0.as_ref())
+    }
+
+    /// All bytes, the fixed part included.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.as_ref().len()
+    }
+
+    /// For pickle and copy: the class, and the bytes.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let arguments = PyTuple::new(slf.py(), [slf.get().to_bytes(slf.py())])?;
+        PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])
+    }
+}
+
+/// An object of the bytes in a file; messages name the file.
+pub fn open<'py>(
+    class: &Bound<'py, PyType>,
+    path: &Path,
+    read: impl FnOnce(&Path) -> Result<Bytes, OpenError> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let read = || if path.is_dir() { Err(is_a_folder().into()) } else { read(path) };
+    let bytes = class.py().detach(read).map_err(|error| match error {
+        OpenError::Io(error) => errors::io(&error, path),
+        error @ OpenError::OutOfMemory { .. } => errors::open(error),
+        error => errors::FormatError::new_err(format!("{}: {error}", path.display())),
+    })?;
+    object(class, bytes)
+}
+
+/// Writes to a file beside the target and gives it the target's name when it is complete.
+fn write(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link keeps pointing at the file that is replaced.
+    let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+    if target.is_dir() || target.file_name().is_none() {
+        return Err(is_a_folder());
+    }
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let draft = folder.join(draft_name());
+    let outcome = write_new(&draft, bytes).and_then(|()| fs::rename(&draft, &target));
+    outcome.inspect_err(|_| drop(fs::remove_file(&draft)))?;
+    // The name, too, shall outlast a loss of power, where a folder can be synced.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// A name that no other draft has, of this process or another.
+fn draft_name() -> String {
+    static DRAFTS: AtomicU64 = AtomicU64::new(0);
+    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!(".ribbon-{}-{number}-{time}.tmp", std::process::id())
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn is_a_folder() -> io::Error {
+    io::ErrorKind::IsADirectory.into()
+}

@@ -1,0 +1,30 @@
+"""What type checkers shall accept, and which types they shall see: `scripts/test-python`."""
+
+from typing import assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+from ribbonfilter import Builder, Filter, Function, Plan, key_hash, plan
+
+f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, threads=2)
+assert_type(f, Filter)
+assert_type("ada" in f, bool)
+assert_type(f.contains("ada"), bool)
+assert_type(f.contains(["ada", "grace"]), npt.NDArray[np.bool_])
+assert_type(f.contains(np.arange(5)), npt.NDArray[np.bool_])
+assert_type(f.split_columns([1, 2]), list[Filter])
+assert_type(Filter.open("names.ribbon"), Filter)
+assert_type(Filter.from_bytes(memoryview(f)), Filter)
+Filter.build(["ada", None], nulls="skip")
+
+builder = Builder(bits_per_key=9.5)
+builder.push(7)
+builder.extend(range(10))
+assert_type(builder.finish(), Filter)
+
+ages = Function.build({"ada": 36}, fingerprint_bits=8)
+assert_type(ages["ada"], int)
+assert_type(ages.get("ada"), int | None)
+assert_type(plan(10**6, fpr=0.01), Plan)
+assert_type(key_hash("ada"), int)
