@@ -73,12 +73,15 @@ fn the_bytes_are_those_of_a_build_in_memory() {
     }
 }
 
+/// A name, and the hash of every position.
+type Set = (&'static str, fn(u64) -> u64);
+
 /// Duplicates are found in the file, too, and the distinct keys are planned for.
 #[test]
 fn duplicates_are_removed_on_disk() {
     let directory = Directory::new("duplicates");
     let keys = 400_000;
-    let sets: [(&str, fn(u64) -> u64); 4] = [
+    let sets: [Set; 4] = [
         ("each twice", |index| random(1, index / 2)),
         ("few", |index| random(1, index.saturating_sub(100))),
         ("half of them one", |index| random(1, if index % 2 == 0 { 0 } else { index })),

@@ -105,20 +105,24 @@ impl<V: Value> Spill<V> {
         let cells = group.cells(self.runs.cell_bits);
         // If a segment is no part of a cell, its keys can be put where they belong.
         let pieces = if cells.len() >= group.len() { group.len() } else { 1 };
-        let (items, borders) = self.read(cells, pieces)?;
+        let loaded = self.read(cells, pieces, group.first())?;
         match pieces == group.len() {
-            true => Ok(Partitioned::ordered(items, borders, group.first())),
-            false => Partitioned::new(items, group, threads, &mut Reporter::default()),
+            true => Ok(loaded),
+            false => {
+                let items = loaded.into_items();
+                Partitioned::new(items, group, threads, &mut Reporter::default())
+            }
         }
     }
 
-    /// The items of some cells in so many pieces of as many cells each, and where each piece
-    /// begins and the last ends.
+    /// The items of some cells in so many pieces of as many cells each: segments, of which this
+    /// is the first.
     fn read(
         &self,
         cells: Range<usize>,
         pieces: usize,
-    ) -> Result<(Vec<Item<u64, V>>, Vec<usize>), BuildError> {
+        first: u64,
+    ) -> Result<Partitioned<'static, V>, BuildError> {
         let each = cells.len() / pieces;
         let piece = |number: usize| cells.start + number * each..cells.start + (number + 1) * each;
         let mut borders = try_filled(0, pieces + 1)?;
@@ -142,7 +146,7 @@ impl<V: Value> Spill<V> {
         let mut found = Cell::default();
         items.iter().for_each(|&item| found.add(item));
         self.check(cells, found)?;
-        Ok((items, borders))
+        Ok(Partitioned::ordered(items, borders, first))
     }
 
     /// Reads a range of items.
