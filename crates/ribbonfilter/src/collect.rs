@@ -96,8 +96,10 @@ impl<'p, V: Value> Collected<'p, V> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
+        // In this order: where keys may be spilled to goes with them.
+        let resources = self.resources();
         let store = core::mem::take(&mut self.store);
-        Ok((store, self.resources(), &mut self.progress))
+        Ok((store, resources, &mut self.progress))
     }
 
     fn resources(&self) -> Resources {
