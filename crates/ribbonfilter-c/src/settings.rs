@@ -1,0 +1,101 @@
+//! What a filter shall be: a plain struct whose zeroes are the defaults.
+
+use crate::status::{Failure, ribbon_status};
+use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+
+/// What a filter shall be. Zero everything (`ribbon_settings settings = {0};`) and set what
+/// matters: one of the four targets, or none for a false-positive rate of 1 %.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ribbon_settings {
+    /// A false-positive rate above 0 and below 1.
+    pub false_positive_rate: f64,
+    /// Or bits a key, all of them counted.
+    pub bits_per_key: f64,
+    /// Or bytes, all of them.
+    pub total_bytes: u64,
+    /// Or columns, which give a rate of 2^-columns.
+    pub columns: f64,
+    /// 1 Standard, 2 Homogeneous, 3 Balanced, 4 Bumped; 0 for what suits the number of keys.
+    pub variant: u32,
+    /// 16, 32, 64 or 128; 0 for what suits the variant.
+    pub width: u32,
+    /// Threads that build; 0 for as many as there are cores.
+    pub threads: u32,
+    /// The most memory that a build may take, in bytes; 0 for any.
+    pub max_memory: u64,
+    /// The seed under which keys are hashed.
+    pub key_seed: u64,
+}
+
+impl ribbon_settings {
+    /// A builder with these settings.
+    pub(crate) fn builder(&self) -> Result<FilterBuilder<'static>, Failure> {
+        let mut builder = self.target(Filter::builder())?.key_seed(self.key_seed);
+        builder = builder.threads(self.threads as usize);
+        if let Some(variant) = self.variant()? {
+            builder = builder.variant(variant);
+        }
+        if let Some(width) = self.width()? {
+            builder = builder.width(width);
+        }
+        if self.max_memory > 0 {
+            builder = builder.max_memory(self.max_memory);
+        }
+        Ok(builder)
+    }
+
+    /// The one target that is not zero.
+    fn target(&self, builder: FilterBuilder<'static>) -> Result<FilterBuilder<'static>, Failure> {
+        let Self { false_positive_rate: rate, bits_per_key, total_bytes, columns, .. } = *self;
+        let given = [rate != 0.0, bits_per_key != 0.0, total_bytes != 0, columns != 0.0];
+        match given {
+            [false, false, false, false] => Ok(builder.false_positive_rate(0.01)),
+            [true, false, false, false] => Ok(builder.false_positive_rate(rate)),
+            [false, true, false, false] => Ok(builder.bits_per_key(bits_per_key)),
+            [false, false, true, false] => Ok(builder.total_bytes(total_bytes)),
+            [false, false, false, true] => Ok(builder.columns(columns)),
+            _ => Err(invalid(
+                "only one of false_positive_rate, bits_per_key, total_bytes and columns can be set",
+            )),
+        }
+    }
+
+    fn variant(&self) -> Result<Option<Variant>, Failure> {
+        match self.variant {
+            0 => Ok(None),
+            1 => Ok(Some(Variant::Standard)),
+            2 => Ok(Some(Variant::Homogeneous)),
+            3 => Ok(Some(Variant::Balanced)),
+            4 => Ok(Some(Variant::Bumped)),
+            other => Err(invalid(&format!("the variant must be 0 to 4, but is {other}"))),
+        }
+    }
+
+    fn width(&self) -> Result<Option<Width>, Failure> {
+        match self.width {
+            0 => Ok(None),
+            16 => Ok(Some(Width::W16)),
+            32 => Ok(Some(Width::W32)),
+            64 => Ok(Some(Width::W64)),
+            128 => Ok(Some(Width::W128)),
+            other => {
+                Err(invalid(&format!("the width must be 0, 16, 32, 64 or 128, but is {other}")))
+            }
+        }
+    }
+}
+
+/// The number that `ribbon_settings` has for a variant.
+pub(crate) fn number_of(variant: Variant) -> u32 {
+    match variant {
+        Variant::Standard => 1,
+        Variant::Homogeneous => 2,
+        Variant::Balanced => 3,
+        _ => 4,
+    }
+}
+
+fn invalid(message: &str) -> Failure {
+    Failure::new(ribbon_status::INVALID_ARGUMENT, message)
+}
