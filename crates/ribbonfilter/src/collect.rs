@@ -21,6 +21,10 @@ pub(crate) struct Collected<'p, V> {
     failure: Option<BuildError>,
 }
 
+/// More threads than any build has work for.
+#[cfg(feature = "parallel")]
+const MOST_THREADS: usize = 1024;
+
 /// All that a build needs besides its settings.
 pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
 
@@ -118,7 +122,7 @@ impl<'p, V: Value> Collected<'p, V> {
             #[cfg(feature = "parallel")]
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             #[cfg(feature = "parallel")]
-            threads => threads,
+            threads => threads.min(MOST_THREADS),
             #[cfg(not(feature = "parallel"))]
             _ => 1,
         }

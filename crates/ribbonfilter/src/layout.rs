@@ -73,7 +73,8 @@ impl Layout {
     pub(crate) fn part(&self, first_slot: u64, slots: u64) -> Self {
         let part = Self { slots, boundary: 0, ..*self };
         let shorter = self.boundary.saturating_sub(self.block_of(first_slot));
-        match shorter < part.blocks() {
+        // An empty run has no block, before the boundary or behind it.
+        match shorter == 0 || shorter < part.blocks() {
             true => Self { boundary: shorter, ..part },
             false => Self { columns: self.columns - 1, ..part },
         }

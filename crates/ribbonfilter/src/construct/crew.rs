@@ -176,11 +176,13 @@ fn together<W: Send, S: Send, T: Send>(
     };
     let reported = std::thread::scope(|scope| {
         for workspace in others {
-            scope.spawn(|| {
+            let toil = || {
                 while let Some((number, segment)) = next() {
                     work(workspace, number, segment);
                 }
-            });
+            };
+            // A thread that the system refuses leaves its work to the others.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, toil);
         }
         while let Some((number, segment)) = next() {
             let reported = progress.report(Phase::Solving, number as u64, total);

@@ -138,19 +138,31 @@ fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [
     }
 }
 
-/// Does each piece of work on a thread of its own, the last on the calling one.
+/// Does all pieces of work, on as many threads as there are pieces, the calling one included.
 #[cfg(feature = "parallel")]
-fn on_threads<W: Send, T: Send>(mut work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
-    let Some(last) = work.pop() else {
-        return Vec::new();
+fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
+    use std::sync::Mutex;
+
+    let others = work.len().saturating_sub(1);
+    let queue = Mutex::new(work.into_iter().enumerate());
+    let done = Mutex::new(Vec::new());
+    let next = || queue.lock().expect("no thread panics").next();
+    let toil = || {
+        while let Some((number, work)) = next() {
+            let result = job(work);
+            done.lock().expect("no thread panics").push((number, result));
+        }
     };
     std::thread::scope(|scope| {
-        let job = &job;
-        let others: Vec<_> = work.into_iter().map(|work| scope.spawn(move || job(work))).collect();
-        let last = job(last);
-        let results = others.into_iter().map(|other| other.join().expect("no thread panics"));
-        results.chain([last]).collect()
-    })
+        for _ in 0..others {
+            // A thread that the system refuses leaves its work to the others.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, toil);
+        }
+        toil();
+    });
+    let mut results = done.into_inner().expect("no thread panics");
+    results.sort_unstable_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Does all work on the calling thread.

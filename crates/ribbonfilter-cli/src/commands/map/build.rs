@@ -142,6 +142,8 @@ struct Reading<'a> {
     builder: FunctionBuilder<'static>,
     order: Order<'a>,
     largest: u64,
+    /// Pairs that were read.
+    read: u64,
 }
 
 impl<'a> Reading<'a> {
@@ -149,7 +151,7 @@ impl<'a> Reading<'a> {
         // If the bits are not known yet, the fewest tell what is wrong in any case.
         let builder = arguments.builder(arguments.shape.value_bits.unwrap_or(1))?;
         let order = Order { inputs, format: arguments.input.format(), firsts: Vec::new() };
-        Ok(Self { builder, order, largest: 0 })
+        Ok(Self { builder, order, largest: 0, read: 0 })
     }
 
     fn read_all(&mut self, arguments: &Arguments) -> Result<()> {
@@ -166,7 +168,9 @@ impl<'a> Reading<'a> {
         input::read(inputs, format, options, largest_of, |batch, largest| {
             self.largest = self.largest.max(*largest);
             self.take(arguments, batch)?;
-            Ok(Flow::Continue)
+            // If it could not keep them it will tell why.
+            let kept = self.builder.len() == self.read;
+            Ok(if kept { Flow::Continue } else { Flow::Stop })
         })
     }
 
@@ -176,6 +180,7 @@ impl<'a> Reading<'a> {
             return Err(self.too_wide(batch, bits));
         }
         self.order.note(batch.input(), self.builder.len());
+        self.read += batch.hashes().len() as u64;
         let pairs = batch.hashes().iter().zip(batch.values());
         self.builder.extend_hashes(pairs.map(|(&hash, &value)| (hash, value)));
         arguments.build.check_memory(self.builder.len(), PAIR)
@@ -193,7 +198,7 @@ impl<'a> Reading<'a> {
 
     /// All pairs, in a builder that knows how wide values are.
     fn finish(self, arguments: &Arguments) -> Result<(FunctionBuilder<'static>, Order<'a>)> {
-        if self.builder.is_empty() {
+        if self.read == 0 {
             return Err(self.order.inputs.empty());
         }
         let bits = arguments.shape.value_bits.unwrap_or_else(|| bits_of(self.largest));
