@@ -167,6 +167,9 @@ fn import_array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 }
 
 fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRef> {
+    if array.is_released() || schema.release.is_none() {
+        return Err(released());
+    }
     #[expect(unsafe_code, reason = "the Arrow C data interface")]
     // SAFETY: the producer promises that the array is what the schema says.
     let data = unsafe { from_ffi(array, schema) };
@@ -180,6 +183,10 @@ fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
     // SAFETY: by the Arrow PyCapsule interface a capsule of this name holds this struct, and
     // whoever gets it moves it out.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(cast(pointer)) };
+    // Whoever used it may have left its functions there, but what they work on is gone.
+    if stream.release.is_none() {
+        return Err(released());
+    }
     let mut schema = FFI_ArrowSchema::empty();
     let get_schema = stream.get_schema.ok_or_else(released)?;
     let get_next = stream.get_next.ok_or_else(released)?;
@@ -225,7 +232,7 @@ fn cast<T>(pointer: NonNull<std::ffi::c_void>) -> *mut T {
 }
 
 fn released() -> PyErr {
-    PyValueError::new_err("the Arrow stream was used already")
+    PyValueError::new_err("the Arrow capsule was used already: ask its producer for another one")
 }
 
 fn failed(error: &ArrowError) -> PyErr {

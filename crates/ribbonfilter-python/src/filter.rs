@@ -2,7 +2,7 @@
 
 use crate::buffer::Exported;
 use crate::errors;
-use crate::interrupt::Watch;
+use crate::interrupt::watched;
 use crate::keys::{Consumer, Keys, Nulls, Piece};
 use crate::objects::{self, Kind};
 use crate::settings::{Settings, variant_name};
@@ -258,17 +258,14 @@ impl Consumer for FilterBuilder<'_> {
     }
 }
 
-/// Builds without the GIL, until done or interrupted.
 fn finish(py: Python<'_>, builder: FilterBuilder<'_>) -> PyResult<Bytes> {
-    let mut watch = Watch::new();
-    let outcome = py.detach(|| builder.progress(|_| watch.look()).finish());
-    Ok(outcome.map_err(|error| watch.error(error))?.into_inner().into())
+    let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+    Ok(built.into_inner().into())
 }
 
 /// Collects keys that come one after another and builds a filter of them.
 ///
-/// Takes the settings of `Filter.build`. Of each key 8 bytes are kept. If `extend` fails, the
-/// keys before the one that it names are in.
+/// Takes the settings of `Filter.build`. Of each key 8 bytes are kept.
 ///
 /// >>> builder = Builder(fpr=0.001)
 /// >>> builder.push("ada")
@@ -322,6 +319,9 @@ impl Builder {
     }
 
     /// Adds keys: whatever `Filter.build` takes.
+    ///
+    /// If an iterable fails, or one of its keys is refused, the keys before are in. Of an array
+    /// that is refused none are.
     #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
     fn extend(&mut self, keys: &Bound<'_, PyAny>, nulls: Nulls) -> PyResult<()> {
         let py = keys.py();

@@ -2,7 +2,7 @@
 
 use crate::buffer::Exported;
 use crate::errors;
-use crate::interrupt::Watch;
+use crate::interrupt::watched;
 use crate::keys::{Consumer, Keys, Nulls, Piece};
 use crate::settings::{Settings, variant_name};
 use crate::stored::{self, Bytes, Stored};
@@ -311,9 +311,7 @@ fn bits_of(values: &[u64]) -> u32 {
     (u64::BITS - largest.leading_zeros()).max(1)
 }
 
-/// Builds without the GIL, until done or interrupted.
 fn finish(py: Python<'_>, builder: FunctionBuilder<'_>) -> PyResult<Bytes> {
-    let mut watch = Watch::new();
-    let outcome = py.detach(|| builder.progress(|_| watch.look()).finish());
-    Ok(outcome.map_err(|error| watch.error(error))?.into_inner().into())
+    let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+    Ok(built.into_inner().into())
 }

@@ -9,6 +9,15 @@ use std::time::{Duration, Instant};
 /// A look takes the GIL, which others may hold.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
+/// Builds without the GIL, until done or interrupted.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    build: impl FnOnce(&mut Watch) -> Result<T, BuildError> + Send,
+) -> PyResult<T> {
+    let mut watch = Watch::new();
+    py.detach(|| build(&mut watch)).map_err(|error| watch.error(error))
+}
+
 /// Looks for signals now and then, while a build runs without the GIL.
 pub struct Watch {
     last: Instant,
@@ -17,7 +26,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self { last: Instant::now(), raised: None }
     }
 
@@ -34,7 +43,7 @@ impl Watch {
     }
 
     /// The error of a build: what the handler raised, if that was the cause.
-    pub fn error(self, error: BuildError) -> PyErr {
+    fn error(self, error: BuildError) -> PyErr {
         match (error, self.raised) {
             (BuildError::Cancelled, Some(raised)) => raised,
             (BuildError::Cancelled, None) => PyKeyboardInterrupt::new_err(()),

@@ -186,18 +186,17 @@ impl<'py> Keys<'py> {
         }
     }
 
-    /// Refuses columns of several kinds, and nulls unless they are skipped.
+    /// Refuses nulls, unless they are skipped, and columns of several kinds. Columns that are
+    /// refused for nulls leave no kind behind.
     fn check_columns(&mut self) -> PyResult<()> {
         let Source::Columns { columns, .. } = &self.source else {
             return Ok(());
         };
-        for kind in columns.iter().filter_map(|column| column.kind()) {
-            objects::agree(&mut self.kind, kind)?;
+        if self.nulls == Nulls::Error {
+            refuse_nulls(columns)?;
         }
-        match self.nulls {
-            Nulls::Error => refuse_nulls(columns),
-            Nulls::Skip => Ok(()),
-        }
+        let mut kinds = columns.iter().filter_map(|column| column.kind());
+        kinds.try_for_each(|kind| objects::agree(&mut self.kind, kind))
     }
 
     fn feed_objects(
@@ -206,6 +205,19 @@ impl<'py> Keys<'py> {
         consumer: &mut impl Consumer,
     ) -> PyResult<()> {
         let mut piece = Piece::default();
+        let outcome = self.feed_pieces(iterator, &mut piece, consumer);
+        // Whatever stops the iteration, the keys before it count.
+        consumer.take(&piece);
+        outcome
+    }
+
+    /// Hands all full pieces to the consumer, and leaves the last keys in `piece`.
+    fn feed_pieces(
+        &mut self,
+        iterator: &Bound<'_, PyIterator>,
+        piece: &mut Piece,
+        consumer: &mut impl Consumer,
+    ) -> PyResult<()> {
         for (position, object) in iterator.clone().enumerate() {
             let object = object?;
             let at = |position, error| objects::at_position(&object, error, position);
@@ -214,12 +226,11 @@ impl<'py> Keys<'py> {
                 None => piece.push_null(),
             }
             if piece.hashes.len() == PIECE {
-                consumer.take(&piece);
+                consumer.take(piece);
                 piece.clear();
                 iterator.py().check_signals()?;
             }
         }
-        consumer.take(&piece);
         Ok(())
     }
 
@@ -236,12 +247,17 @@ impl<'py> Keys<'py> {
 
 impl<'py> Source<'py> {
     fn of(object: &Bound<'py, PyAny>, key_seed: u64) -> PyResult<Self> {
-        if let Some(values) = pandas_values(object)? {
-            return match Self::of(&values, key_seed)? {
-                Self::Columns { columns, .. } => Ok(Self::Columns { columns, form: Form::Numpy }),
-                objects => Ok(objects),
-            };
-        }
+        let Some(values) = pandas_values(object)? else {
+            return Self::of_values(object, key_seed);
+        };
+        Ok(match Self::of_values(&values, key_seed)? {
+            Self::Columns { columns, .. } => Self::Columns { columns, form: Form::Numpy },
+            objects => objects,
+        })
+    }
+
+    /// Of anything but a series of pandas.
+    fn of_values(object: &Bound<'py, PyAny>, key_seed: u64) -> PyResult<Self> {
         if let Some(columns) = arrow::columns(object, key_seed)? {
             return Ok(Self::Columns { columns, form: Form::Arrow(object.clone()) });
         }

@@ -21,6 +21,7 @@ pub fn column(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Box<d
     if !object.hasattr("__array__")? {
         return Ok(None);
     }
+    refuse_masked(object, "masked arrays cannot be keys: pass array.compressed()")?;
     let memory = Memory::of(object)?;
     let (kind, size) = (memory.kind, memory.size);
     Ok(Some(match (kind, size) {
@@ -49,6 +50,10 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
     if !object.hasattr("__array__")? {
         return Ok(None);
     }
+    refuse_masked(
+        object,
+        "masked arrays cannot be values: pass array.filled(number), or leave out what is masked",
+    )?;
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if !matches!(kind.as_str(), "u" | "i") {
@@ -63,6 +68,14 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
     let memory = Memory::of(&array.call_method1("astype", ("<u8",))?)?;
     let number = |at| u64::from_le_bytes(memory.item(at).try_into().unwrap_or_default());
     Ok(Some((0..memory.len).map(number).collect()))
+}
+
+/// Refuses an array that hides some of its items: a plain array made of it would show them.
+fn refuse_masked(object: &Bound<'_, PyAny>, advice: &'static str) -> PyResult<()> {
+    match object.hasattr("mask")? && object.hasattr("compressed")? {
+        true => Err(PyTypeError::new_err(advice)),
+        false => Ok(()),
+    }
 }
 
 /// A one-dimensional array in memory.
@@ -89,11 +102,6 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if object.hasattr("mask")? && object.hasattr("compressed")? {
-            return Err(PyTypeError::new_err(
-                "masked arrays cannot be keys: pass array.compressed()",
-            ));
-        }
         // A plain array: whatever the object says of its own memory is not trusted.
         let numpy = object.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (object,))?;

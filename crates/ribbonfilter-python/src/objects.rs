@@ -38,23 +38,34 @@ pub fn agree(before: &mut Option<Kind>, kind: Kind) -> PyResult<()> {
 
 /// The hash of a key: of a `str` as UTF-8, of an `int` by its value.
 pub fn key_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<(Kind, u64)> {
+    if let Some(found) = plain_hash(key, key_seed)? {
+        return Ok(found);
+    }
+    if !is_arrow_scalar(key) {
+        return Err(refusal(key));
+    }
+    // Asked for once: the value of a mock looks like a scalar again, and so on for ever.
+    let value = key.call_method0("as_py")?;
+    plain_hash(&value, key_seed)?.ok_or_else(|| refusal(&value))
+}
+
+/// The hash of a key that is no Arrow scalar, or nothing if the object is no key.
+fn plain_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<(Kind, u64)>> {
+    let of_bytes = |bytes: &[u8]| bytes_hash(bytes, key_seed);
     if let Ok(text) = key.cast::<PyString>() {
-        return Ok((Kind::Text, bytes_hash(text.to_str()?.as_bytes(), key_seed)));
+        return Ok(Some((Kind::Text, of_bytes(text.to_str()?.as_bytes()))));
     }
     if let Ok(bytes) = key.cast::<PyBytes>() {
-        return Ok((Kind::Bytes, bytes_hash(bytes.as_bytes(), key_seed)));
+        return Ok(Some((Kind::Bytes, of_bytes(bytes.as_bytes()))));
     }
     if is_integer(key) {
-        return Ok((Kind::Integer, integer_hash(key, key_seed)?));
+        return Ok(Some((Kind::Integer, integer_hash(key, key_seed)?)));
     }
     if is_bytes_like(key) {
-        let bytes = key.py().get_type::<PyBytes>().call1((key,))?;
-        return key_hash(&bytes, key_seed);
+        let bytes = key.py().get_type::<PyBytes>().call1((key,))?.cast_into::<PyBytes>()?;
+        return Ok(Some((Kind::Bytes, of_bytes(bytes.as_bytes()))));
     }
-    if is_arrow_scalar(key) {
-        return key_hash(&key.call_method0("as_py")?, key_seed);
-    }
-    Err(refusal(key))
+    Ok(None)
 }
 
 /// The hash of bytes or text. Not inlined, since the many kinds of columns would make as many

@@ -6,11 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ribbonfilter::{Filter, FilterBuilder, Function, FunctionBuilder, Variant, Width};
 
-const VARIANTS: [Variant; 4] =
-    [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
-
-const WIDTHS: [Width; 4] = [Width::W16, Width::W32, Width::W64, Width::W128];
-
 /// The options that aim at something.
 const TARGETS: [&str; 2] = ["bits_per_key", "total_bytes"];
 
@@ -120,7 +115,7 @@ pub fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
 fn variant(value: &Bound<'_, PyAny>) -> PyResult<Variant> {
     let text = value.str()?.to_string();
     let named = |variant: &Variant| variant.to_string().eq_ignore_ascii_case(&text);
-    VARIANTS.into_iter().find(named).ok_or_else(|| {
+    Variant::ALL.iter().copied().find(named).ok_or_else(|| {
         PyValueError::new_err(format!(
             "variant must be \"standard\", \"homogeneous\", \"balanced\" or \"bumped\", but is {text:?}"
         ))
@@ -129,7 +124,7 @@ fn variant(value: &Bound<'_, PyAny>) -> PyResult<Variant> {
 
 fn width(value: &Bound<'_, PyAny>) -> PyResult<Width> {
     let bits = whole("width", value)?;
-    WIDTHS.into_iter().find(|width| u64::from(width.bits()) == bits).ok_or_else(|| {
+    Width::ALL.into_iter().find(|width| u64::from(width.bits()) == bits).ok_or_else(|| {
         PyValueError::new_err(format!("width must be 16, 32, 64 or 128, but is {bits}"))
     })
 }

@@ -101,6 +101,9 @@ impl Stored {
 
     /// Saves to a file, which is there whole or not at all; one that is there is replaced.
     ///
+    /// A process that is killed meanwhile leaves a file `.ribbon-*.tmp` in the same folder, which
+    /// can be deleted.
+    ///
     /// >>> Filter.build(["ada"]).save("names.ribbon")
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| write(&path, self.0.as_ref())).map_err(|error| errors::io(&error, &path))

@@ -4,6 +4,7 @@ import random
 import signal
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -92,7 +93,17 @@ def test_keys_that_are_none(keys, error, message):
             call(keys)
 
 
-@pytest.mark.parametrize("key", [None, 1.5, [], True, object(), {}, float("nan")], ids=repr)
+class Scalar:
+    """What claims to be an Arrow scalar, and so does its value."""
+
+    def as_py(self):
+        return self
+
+
+NO_KEYS = [None, 1.5, [], True, object(), {}, float("nan"), Mock(), Scalar(), pa.scalar(1.5)]
+
+
+@pytest.mark.parametrize("key", NO_KEYS, ids=lambda key: type(key).__name__)
 def test_one_key_that_is_none(key):
     f = Filter.build(["ada"])
     with pytest.raises(TypeError):
@@ -113,6 +124,49 @@ def test_a_builder_does_not_mix_either():
         builder.push(1)
     builder.extend(pa.array(["grace"]))
     assert len(builder) == 2
+
+
+def test_a_series_that_is_made_of_itself():
+    class Series:
+        __module__ = "pandas"
+        array = None
+
+        def to_numpy(self):
+            return self
+
+    with pytest.raises(TypeError, match="iterable"):
+        Filter.build(Series())
+
+
+PIECE = 2048  # The keys that a builder takes at once.
+
+
+@pytest.mark.parametrize("n", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE - 1])
+def test_keys_before_one_that_fails_are_in(n):
+    def interrupted():
+        yield from range(n)
+        raise KeyError("from the generator")
+
+    for keys, error in (
+        ([*range(n), 1.5], TypeError),
+        ([*range(n), None, n], NullKeyError),
+        ([*range(n), 2**128], OverflowError),
+        (interrupted(), KeyError),
+    ):
+        builder = Builder()
+        with pytest.raises(error):
+            builder.extend(keys)
+        assert len(builder) == n
+        assert builder.finish().contains(range(n)).all()
+
+
+def test_an_array_that_is_refused_leaves_nothing():
+    builder = Builder()
+    for keys in (pa.array([1, 2, None]), pa.chunked_array([[1], [None]]), np.arange(3.0)):
+        with pytest.raises(TypeError):
+            builder.extend(keys)
+    assert len(builder) == 0
+    builder.push("ada")  # of another kind than the integers above
 
 
 @pytest.mark.parametrize(
@@ -220,6 +274,9 @@ def test_functions():
     for values in ([1.5], ["x"], [None], np.array([1.5]), pa.array(["x"])):
         with pytest.raises(TypeError):
             Function.build(["a"], values)
+    for mask in ([0, 1], [0, 0]):
+        with pytest.raises(TypeError, match="filled"):
+            Function.build(["a", "b"], np.ma.array([1, 2], mask=mask))
     with pytest.raises(ValueError, match="value_bits"):
         Function.build(["a"], [9], value_bits=3)
     with pytest.raises(ValueError, match="different values"):
@@ -230,15 +287,43 @@ def test_functions():
         Function.build({"a": 1}, variant="homogeneous")
 
 
-def test_streams_that_fail():
-    class Liar:
-        def __init__(self, method, result):
-            setattr(self, method, lambda requested_schema=None: result)
+class Liar:
+    """An Arrow array or stream that hands over whatever it was given."""
 
+    def __init__(self, method, result):
+        setattr(self, method, lambda requested_schema=None: result)
+
+
+def test_streams_that_fail():
     for method in ("__arrow_c_array__", "__arrow_c_stream__"):
         for result in (None, 5, (1, 2), pa.array([1]).__arrow_c_array__()[0]):
             with pytest.raises((TypeError, ValueError)):
                 Filter.build(Liar(method, result))
+
+
+def build_of_array(schema, array):
+    return Filter.build(Liar("__arrow_c_array__", (schema, array)))
+
+
+def build_of_stream(stream):
+    return Filter.build(Liar("__arrow_c_stream__", stream))
+
+
+@pytest.mark.parametrize("use", [build_of_array, pa.Array._import_from_c_capsule])
+def test_arrow_arrays_that_were_used(use):
+    (schema, array), *fresh = (pa.array([1, 2]).__arrow_c_array__() for _ in range(3))
+    use(schema, array)
+    for pair in ((schema, array), (schema, fresh[0][1]), (fresh[1][0], array)):
+        with pytest.raises(ValueError, match="used already"):
+            build_of_array(*pair)
+
+
+@pytest.mark.parametrize("use", [build_of_stream, pa.ChunkedArray._import_from_c_capsule])
+def test_arrow_streams_that_were_used(use):
+    stream = pa.chunked_array([[1], [2]]).__arrow_c_stream__()
+    use(stream)
+    with pytest.raises(ValueError, match="used already"):
+        build_of_stream(stream)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
