@@ -171,7 +171,11 @@ pub unsafe extern "C" fn ribbon_filter_bytes(
     guarded(|| {
         // SAFETY: the caller's.
         let (filter, bytes, len) = unsafe {
-            (handle::shared(filter)?, handle::place(bytes, "result")?, handle::place(len, "length")?)
+            (
+                handle::shared(filter)?,
+                handle::place(bytes, "result")?,
+                handle::place(len, "length")?,
+            )
         };
         bytes.set(filter.as_bytes().as_ptr());
         len.set(filter.as_bytes().len());

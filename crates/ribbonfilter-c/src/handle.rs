@@ -57,9 +57,7 @@ pub(crate) unsafe fn shared<'a, T: Opaque>(handle: *const T) -> Result<&'a T::Va
 ///
 /// # Safety
 /// As above, and used by nobody else meanwhile.
-pub(crate) unsafe fn exclusive<'a, T: Opaque>(
-    handle: *mut T,
-) -> Result<&'a mut T::Value, Failure> {
+pub(crate) unsafe fn exclusive<'a, T: Opaque>(handle: *mut T) -> Result<&'a mut T::Value, Failure> {
     let tagged = check(handle)?;
     // SAFETY: as above.
     Ok(unsafe { &mut (*tagged).value })

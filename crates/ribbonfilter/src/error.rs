@@ -709,6 +709,11 @@ pub enum AssembleError {
         /// The most that the shards may take together.
         most: u64,
     },
+    /// More keys than a container can count.
+    TooManyKeys {
+        /// The most that the shards may have together.
+        most: u64,
+    },
     /// The system refused memory.
     OutOfMemory {
         /// The bytes that were asked for.
@@ -741,6 +746,11 @@ impl fmt::Display for AssembleError {
                 f,
                 "the shards take more than {most} bytes together: spread them over several \
                  containers"
+            ),
+            Self::TooManyKeys { most } => write!(
+                f,
+                "the shards claim more than {most} keys together: spread them over several \
+                 containers, or build those again that claim too many"
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory: assemble to a file instead")

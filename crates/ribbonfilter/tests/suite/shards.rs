@@ -290,27 +290,33 @@ fn shards_that_do_not_belong_together_are_told() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let error = Shards::builder(Split::ByHash { bits: 25 }).finish().unwrap_err();
+    // Before there are keys as well as behind them.
+    let refused = |builder: ShardsBuilder<'_>| {
+        let checked = builder.check().unwrap_err();
+        let error = builder.finish().unwrap_err();
+        assert_eq!(checked.to_string(), error.to_string());
+        error
+    };
+    let error = refused(Shards::builder(Split::ByHash { bits: 25 }));
     assert!(matches!(error, BuildError::TooManyShards { bits: 25, most: 24 }));
     let error = Shards::builder(Split::ByHash { bits: 2 }).only(4).unwrap_err();
     assert!(matches!(error, BuildError::NoSuchShard { shard: 4, shards: 4 }));
     let error = Shards::builder(Split::UntilFull).only(0).unwrap_err();
     assert!(matches!(error, BuildError::NoSuchShard { shards: 0, .. }));
-    let error = Shards::builder(Split::UntilFull).variant(Variant::Bumped).finish().unwrap_err();
+    let error = refused(Shards::builder(Split::UntilFull).variant(Variant::Bumped));
     assert!(matches!(error, BuildError::NotForShards { variant: Variant::Bumped }));
     for split in [Split::UntilFull, Split::ByHash { bits: 2 }] {
-        let error = Shards::builder(split).false_positive_rate(0.0).finish().unwrap_err();
+        let error = refused(Shards::builder(split).false_positive_rate(0.0));
         assert!(matches!(error, BuildError::InvalidRate { .. }));
-        let error = Shards::builder(split).columns(33.0).finish().unwrap_err();
+        let error = refused(Shards::builder(split).columns(33.0));
         assert!(matches!(error, BuildError::InvalidColumns { .. }));
     }
     let mut builder = Shards::builder(Split::FixedSize { bits: 1, bytes: 10 });
     builder.extend(0..1000);
     let error = builder.finish().unwrap_err();
     assert!(matches!(error, BuildError::SizeTooSmall { bytes: 10, .. }), "{error}");
-    let mut builder = Shards::builder(Split::FixedSize { bits: 24, bytes: 1 << 20 });
-    builder.push(1);
-    assert!(matches!(builder.finish(), Err(BuildError::ContainerTooLarge { .. })));
+    let error = refused(Shards::builder(Split::FixedSize { bits: 24, bytes: 1 << 20 }));
+    assert!(matches!(error, BuildError::ContainerTooLarge { .. }));
 }
 
 #[test]
