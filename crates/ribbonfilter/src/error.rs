@@ -2,6 +2,7 @@
 //!
 //! Every variant's message names the cause with its figures and ends with the way out.
 
+use crate::format::Kind;
 use crate::{Variant, Width};
 use core::fmt;
 
@@ -333,9 +334,9 @@ pub enum OpenError {
     /// The bytes hold another kind of structure.
     WrongKind {
         /// What was asked for.
-        expected: &'static str,
+        expected: Kind,
         /// What was found.
-        found: &'static str,
+        found: Kind,
     },
     /// The fixed part was altered.
     HeaderDamaged,

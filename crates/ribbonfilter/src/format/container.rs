@@ -152,12 +152,8 @@ impl Container {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        let kind = Kind::ALL[usize::from(fixed[at::WHAT] & 3)];
-        let found = match kind {
-            Kind::Container if fixed[at::SEGMENTS] >> 7 == 1 => "shard",
-            _ => kind.name(),
-        };
-        let expected = if alone { "shard" } else { Kind::Container.name() };
+        let found = Kind::of(fixed);
+        let expected = if alone { Kind::Shard } else { Kind::Container };
         if found != expected {
             return Err(OpenError::WrongKind { expected, found });
         }

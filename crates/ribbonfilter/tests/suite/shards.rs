@@ -2,8 +2,8 @@
 
 use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
-    AssembleError, BuildError, Control, Filter, OpenError, Shard, Shards, ShardsBuilder, Split,
-    Variant, Width,
+    AssembleError, BuildError, Control, Filter, Kind, OpenError, Shard, Shards, ShardsBuilder,
+    Split, Variant, Width,
 };
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,8 @@ fn check(shards: &Shards, hashes: &[u64]) {
     let single: Vec<bool> = absent.iter().map(|&hash| shards.contains_hash(hash)).collect();
     assert_eq!(shards.contains_hash_batch(&absent), single);
     assert_eq!(shards.contains_hash_batch(&absent[..7]), single[..7]);
+    let keys: Vec<bool> = absent.iter().map(|&key| shards.contains(key)).collect();
+    assert_eq!(shards.contains_batch(&absent), keys);
     if hashes.is_empty() {
         assert!(single.iter().all(|&hit| !hit), "an empty container holds nothing");
     }
@@ -328,8 +330,9 @@ fn kinds_are_not_mistaken_for_each_other() {
         OpenError::WrongKind { expected, found } => (expected, found),
         other => panic!("{other}"),
     };
-    let (a, b, c) = ("filter", "container of shards", "shard");
+    let (a, b, c) = (Kind::Filter, Kind::Container, Kind::Shard);
     assert_eq!(told(Filter::open(container.as_bytes()).unwrap_err()), (a, b));
+    assert_eq!(told(Filter::open(alone.as_bytes()).unwrap_err()), (a, c));
     assert_eq!(told(Shards::open(filter.as_bytes()).unwrap_err()), (b, a));
     assert_eq!(told(Shards::open(alone.as_bytes()).unwrap_err()), (b, c));
     assert_eq!(told(Shard::open(container.as_bytes()).unwrap_err()), (c, b));
