@@ -16,8 +16,7 @@ impl Collector {
                 Ok(_) | Err(BuildError::SizeTooSmall { .. }) => Ok(()),
                 Err(error) => Err(error),
             },
-            // Wrong targets come up with the first shard.
-            Self::Shards(_) => Ok(()),
+            Self::Shards(builder) => builder.check(),
         }
     }
 

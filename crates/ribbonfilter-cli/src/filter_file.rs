@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, Function, MappedBytes, OpenError, Part, Shards};
+use ribbonfilter::{Filter, Function, Kind, MappedBytes, OpenError, Part, Shards};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub enum Set<D = MappedBytes> {
 pub fn open_set(path: &Path) -> Result<Set> {
     // SAFETY: the help of every command that maps a file demands that nobody change it.
     let opened = match unsafe { Filter::map_file(path) } {
-        Err(OpenError::WrongKind { found: "container of shards", .. }) => {
+        Err(OpenError::WrongKind { found: Kind::Container, .. }) => {
             // SAFETY: as above.
             unsafe { Shards::map_file(path) }.map(Set::Shards)
         }
@@ -95,6 +95,18 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 }
 
+/// Reads every byte of a filter, map, part or container and compares the checksums.
+#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+pub fn verify(path: &Path) -> Result<()> {
+    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    let verified = match unsafe { Filter::map_file(path) } {
+        Err(OpenError::WrongKind { found: Kind::Function, .. }) => open_function(path)?.verify(),
+        Err(OpenError::WrongKind { found: Kind::Part, .. }) => open_part(path)?.verify(),
+        _ => open_set(path)?.verify(),
+    };
+    verified.map_err(|error| failed(path, &error))
+}
+
 /// What could not be opened or verified, as an error at its place.
 pub fn failed(path: &Path, error: &OpenError) -> Error {
     match error {
@@ -102,18 +114,20 @@ pub fn failed(path: &Path, error: &OpenError) -> Error {
             Error::at(path, "is not a regular file: name a filter's file")
         }
         OpenError::Io(error) => Error::io(path, error),
-        OpenError::WrongKind { expected, found } => Error::at(path, wrong_kind(expected, found)),
+        OpenError::WrongKind { expected, found } => Error::at(path, wrong_kind(*expected, *found)),
         other => Error::at(path, other),
     }
 }
 
 /// What to do with a file of another kind than a command takes.
-fn wrong_kind(expected: &str, found: &str) -> String {
+fn wrong_kind(expected: Kind, found: Kind) -> String {
     let instead = match (expected, found) {
-        (_, "part of a filter") => "`ribbon join` puts all parts together",
-        (_, "function") => "`ribbon map` knows what to do with it",
-        ("part of a filter", "filter") => "name the files that `ribbon cut` wrote",
-        ("function", "filter") => "`ribbon query` and `ribbon info` know what to do with it",
+        (_, Kind::Part) => "`ribbon join` puts all parts together",
+        (_, Kind::Function) => "`ribbon map get` and `ribbon map info` know what to do with it",
+        (Kind::Part, Kind::Filter) => "name the files that `ribbon cut` wrote",
+        (Kind::Function, Kind::Filter) => {
+            "`ribbon query` and `ribbon info` know what to do with it"
+        }
         _ => "name another file",
     };
     format!("is a {found}, not a {expected}: {instead}")

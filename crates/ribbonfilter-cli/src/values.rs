@@ -11,6 +11,9 @@ pub const VARIANTS: [(&str, Variant); 4] = [
     ("bumped", Variant::Bumped),
 ];
 
+/// The most shards that a container has.
+const MOST_SHARDS: u64 = 1 << 24;
+
 /// Every width, by its name.
 const WIDTHS: [(&str, Width); 4] =
     [("16", Width::W16), ("32", Width::W32), ("64", Width::W64), ("128", Width::W128)];
@@ -90,8 +93,9 @@ fn unit_bytes(unit: &str) -> Option<f64> {
 
 /// A number of shards, a power of two: its logarithm.
 pub fn shards(text: &str) -> Result<u32, String> {
-    let shards = count(text).ok().filter(|shards| shards.is_power_of_two());
-    shards.map(u64::ilog2).ok_or_else(|| "write a power of two, as 8 or 256".into())
+    let possible = |shards: &u64| shards.is_power_of_two() && *shards <= MOST_SHARDS;
+    let shards = count(text).ok().filter(possible).map(u64::ilog2);
+    shards.ok_or_else(|| format!("write a power of two up to {MOST_SHARDS}, as 8 or 256"))
 }
 
 /// A seed, in decimal or with `0x` in hexadecimal digits.
@@ -162,6 +166,12 @@ mod tests {
             assert_eq!(width.to_string(), name);
         }
         assert_eq!(WIDTHS.map(|(_, width)| width), Width::ALL);
+        for (text, bits) in [("1", 0), ("256", 8), ("16777216", 24)] {
+            assert_eq!(shards(text), Ok(bits));
+        }
+        for text in ["0", "3", "33554432", "many"] {
+            assert!(shards(text).is_err(), "{text}");
+        }
         assert_eq!(seed("0x10"), Ok(16));
         assert_eq!(seed("10"), Ok(10));
         assert!(seed("-1").is_err());

@@ -76,14 +76,6 @@ pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
     if bits == 0 { 0 } else { mixed >> (64 - bits) }
 }
 
-/// The key hash that a key has in the filter of its shard, where a container is split by the
-/// top `bits` bits: what is left below them. To that filter it is a key hash like any other,
-/// and is mixed again.
-#[inline(always)]
-pub(crate) const fn within_shard(mixed: u64, bits: u32) -> u64 {
-    below_segment(mixed, bits)
-}
-
 /// The fingerprint that a key has in a function: `bits` bits.
 ///
 /// Of the mixed hash, not of a seeded one as in a filter, so that it can be joined to the
@@ -104,7 +96,8 @@ impl Seed {
     }
 }
 
-/// What is left of a mixed hash below its segment.
+/// What is left of a mixed hash below its segment, or below its shard in a container that is
+/// split by hash.
 #[inline(always)]
 pub(crate) const fn below_segment(mixed: u64, bits: u32) -> u64 {
     mixed << bits

@@ -2,6 +2,7 @@
 //!
 //! Every variant's message names the cause with its figures and ends with the way out.
 
+use crate::format::Kind;
 use crate::{Variant, Width};
 use core::fmt;
 
@@ -333,9 +334,9 @@ pub enum OpenError {
     /// The bytes hold another kind of structure.
     WrongKind {
         /// What was asked for.
-        expected: &'static str,
+        expected: Kind,
         /// What was found.
-        found: &'static str,
+        found: Kind,
     },
     /// The fixed part was altered.
     HeaderDamaged,
@@ -709,6 +710,11 @@ pub enum AssembleError {
         /// The most that the shards may take together.
         most: u64,
     },
+    /// More keys than a container can count.
+    TooManyKeys {
+        /// The most that the shards may have together.
+        most: u64,
+    },
     /// The system refused memory.
     OutOfMemory {
         /// The bytes that were asked for.
@@ -741,6 +747,11 @@ impl fmt::Display for AssembleError {
                 f,
                 "the shards take more than {most} bytes together: spread them over several \
                  containers"
+            ),
+            Self::TooManyKeys { most } => write!(
+                f,
+                "the shards claim more than {most} keys together: spread them over several \
+                 containers, or build those again that claim too many"
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory: assemble to a file instead")

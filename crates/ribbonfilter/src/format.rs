@@ -16,6 +16,7 @@ use crate::{Variant, Width};
 use xxhash_rust::xxh3::xxh3_64;
 
 mod container;
+mod kind;
 mod layers;
 pub(crate) mod part;
 
@@ -23,6 +24,7 @@ pub(crate) use container::{
     Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Padded,
     Ranges, target_digest,
 };
+pub use kind::Kind;
 pub(crate) use layers::{EXCEPTION, layer_bytes, little_endian};
 
 /// Bytes of the fixed part.
@@ -77,28 +79,6 @@ mod at {
 
 /// The feature bit that says that each segment has a seed byte behind the solution.
 const SEGMENT_SEEDS: u8 = 1;
-
-/// What the bytes hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Filter,
-    Function,
-    Part,
-    Container,
-}
-
-impl Kind {
-    const ALL: [Self; 4] = [Self::Filter, Self::Function, Self::Part, Self::Container];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Filter => "filter",
-            Self::Function => "function",
-            Self::Part => "part of a filter",
-            Self::Container => "container of shards",
-        }
-    }
-}
 
 /// What the columns of a structure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,11 +197,11 @@ impl Header {
     /// Decodes the fixed part and, of the data before it, the directory of layers.
     #[inline(always)]
     fn decode(data: &[u8], fixed: &[u8; FIXED], expected: Kind) -> Result<Self, OpenError> {
-        let [kind, variant, width, smash] = [0, 2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
-        let kind = Kind::ALL[usize::from(kind)];
+        let kind = Kind::of(fixed);
         if kind != expected {
-            return Err(OpenError::WrongKind { expected: expected.name(), found: kind.name() });
+            return Err(OpenError::WrongKind { expected, found: kind });
         }
+        let [variant, width, smash] = [2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let columns = get(fixed, at::COLUMNS);
         let features = (columns >> 13) as u8;
         if features & !SEGMENT_SEEDS != 0 {

@@ -174,6 +174,7 @@ pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
 pub use error::{AssembleError, BuildError, JoinError, OpenError, ShrinkError};
 pub use filter::Filter;
+pub use format::Kind;
 pub use function::{Function, FunctionBuilder};
 pub use key::Key;
 #[cfg(feature = "mmap")]

@@ -269,7 +269,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        self.probe.holds(self.data.as_ref(), key_hash)
+        self.probe.answer_one(self.data.as_ref(), key_hash)
     }
 
     /// The bytes of the part: write them anywhere, [`open`](Self::open) them again.

@@ -344,7 +344,7 @@ impl<Q: Question> AnyProbe<Q> {
         key_seed: u64,
         answers: &mut [Q::Answer],
     ) {
-        in_hashes(keys, key_seed, answers, |hashes, answers| {
+        in_hashes(keys, key_seed, &mut [0; HASHED], answers, |hashes, answers| {
             self.answer_hashes(bytes, hashes, answers);
         });
     }
@@ -363,15 +363,16 @@ impl<Q: Question> AnyProbe<Q> {
     }
 }
 
-/// Hashes keys, some at a time, for someone to answer; as many as there is room for answers.
+/// Hashes keys, as many at a time as `hashes` has room for, which is not none, for someone to
+/// answer; as many as there is room for answers.
 pub(crate) fn in_hashes<K: Key, A>(
     keys: &[K],
     key_seed: u64,
+    hashes: &mut [u64],
     answers: &mut [A],
     mut answer: impl FnMut(&[u64], &mut [A]),
 ) {
-    let mut hashes = [0; HASHED];
-    for (keys, answers) in keys.chunks(HASHED).zip(answers.chunks_mut(HASHED)) {
+    for (keys, answers) in keys.chunks(hashes.len()).zip(answers.chunks_mut(hashes.len())) {
         for (hash, key) in hashes.iter_mut().zip(keys) {
             *hash = key.key_hash(key_seed);
         }

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 /// Show what a filter is: keys, size, rate, variant
 ///
-/// Reads the last page of the file alone; `ribbon verify` reads all of it.
+/// Reads the end of the file alone, and of a container of shards the directory; `ribbon verify`
+/// reads all of it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

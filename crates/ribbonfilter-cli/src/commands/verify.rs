@@ -1,4 +1,4 @@
-//! `ribbon verify`: is the filter whole, and are all its keys in it?
+//! `ribbon verify`: is a file whole, and are all its keys in it?
 
 use crate::error::{Error, NOT_FOUND, Result, shown};
 use crate::filter_file::{self, Set};
@@ -10,18 +10,18 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check that a filter is whole, and that no key is missing
+/// Check that a filter, map or part is whole, and that no key is missing
 ///
-/// Reads every byte and compares the checksums. With --keys, asks for every key: the first that
-/// is missing is named, and means that the filter was built from others, or that they are read in
-/// another way (--input, --column).
+/// Reads every byte and compares the checksums. With --keys, asks a filter for every key: the first
+/// that is missing is named, and means that the filter was built from others, or that they are read
+/// in another way (--input, --column).
 ///
-/// Exit status: 0 if all is well, 1 if a key is missing, 2 if the filter is damaged or after
-/// another error. Nobody may change the file of a filter while it is in use.
+/// Exit status: 0 if all is well, 1 if a key is missing, 2 if the file is damaged or after
+/// another error. Nobody may change the file while it is in use.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The file of a filter, map or part, which nobody may change meanwhile
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
     /// A file of keys that must all be there (`-` is standard input); may be given several times
@@ -37,16 +37,18 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   ribbon verify words.ribbon
+  ribbon verify ages.map
   ribbon verify words.ribbon --keys words.txt";
 
 pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;
-    let filter = filter_file::open_set(path)?;
-    filter.verify().map_err(|error| filter_file::failed(path, &error))?;
     if arguments.keys.is_empty() {
+        filter_file::verify(path)?;
         print(format!("{}: whole\n", shown(path)))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let filter = filter_file::open_set(path)?;
+    filter.verify().map_err(|error| filter_file::failed(path, &error))?;
     match look_for_all(arguments, &filter)? {
         Ok(keys) => {
             print(format!("{}: whole, all of {} keys found\n", shown(path), show::count(keys)))?;

@@ -180,6 +180,16 @@ fn info_for_people_and_programs() {
 }
 
 #[test]
+fn a_map_is_verified() {
+    let folder = ages();
+    assert_eq!(folder.good("verify ages.ribbon"), "ages.ribbon: whole\n");
+    let mut bytes = folder.read("ages.ribbon");
+    bytes[0] ^= 1;
+    folder.write("ages.ribbon", bytes);
+    folder.run("verify ages.ribbon").fails_with("altered");
+}
+
+#[test]
 fn maps_and_filters_are_not_taken_for_each_other() {
     let folder = ages();
     folder.good("build ages -o filter");
@@ -188,8 +198,10 @@ fn maps_and_filters_are_not_taken_for_each_other() {
             "filter: is a filter, not a function: `ribbon query` and `ribbon info` know",
         );
     }
-    for arguments in ["query ages.ribbon ada", "info ages.ribbon", "verify ages.ribbon"] {
-        let said = "ages.ribbon: is a function, not a filter: `ribbon map` knows what to do";
+    for arguments in ["query ages.ribbon ada", "info ages.ribbon", "verify ages.ribbon --keys ages"]
+    {
+        let said =
+            "ages.ribbon: is a function, not a filter: `ribbon map get` and `ribbon map info`";
         folder.run(arguments).fails_with(said);
     }
     folder.run("map get none ada").fails_with("none: no such file");

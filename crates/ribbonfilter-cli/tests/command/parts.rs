@@ -33,13 +33,25 @@ fn a_part_is_not_taken_for_a_filter() {
     let folder = keys();
     folder.good("cut standard -k 2 -o part");
     let said = "part.1: is a part of a filter, not a filter: `ribbon join` puts all parts together";
-    for arguments in ["info part.1", "query part.1 ada", "verify part.1", "cut part.1 -k 2 -o out"]
+    for arguments in
+        ["info part.1", "query part.1 ada", "verify part.1 --keys keys", "cut part.1 -k 2 -o out"]
     {
         folder.run(arguments).fails_with(said);
     }
     folder.run("join standard -o out").fails_with(
         "standard: is a filter, not a part of a filter: name the files that `ribbon cut` wrote",
     );
+}
+
+#[test]
+fn a_part_is_verified() {
+    let folder = keys();
+    folder.good("cut standard -k 2 -o part");
+    assert_eq!(folder.good("verify part.2"), "part.2: whole\n");
+    let mut bytes = folder.read("part.2");
+    bytes[5] ^= 1;
+    folder.write("part.2", bytes);
+    folder.run("verify part.2").fails_with("altered");
 }
 
 #[test]

@@ -34,13 +34,15 @@ fn what_shards_cannot_be() {
     for (arguments, said) in [
         ("--shards 3", "power of two"),
         ("--shards 2^5", "power of two"),
-        ("--shards 33554432", "too many"),
+        ("--shards 33554432", "power of two up to 16777216"),
         ("--shards 8 --size 1000", "--size"),
         ("--shards 8 --fpr 2", "between 0 and 1"),
     ] {
         folder.run(&format!("build keys {arguments} -o out")).fails_with(said);
         assert_eq!(folder.names(), ["keys"]);
     }
+    // What is wrong is told before a key is read: an empty input would be an error of its own.
+    folder.run("build - --shards 8 --fpr 2 -o out").fails_with("between 0 and 1");
     folder.good("build keys --shards 2 -o two");
     folder.run("shrink two --fpr 0.5 -o out").fails_with("container of shards");
 }

@@ -5,7 +5,7 @@
 
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
-use crate::memory::try_filled;
+use crate::memory::{try_filled, try_reserve};
 use crate::progress::{Phase, Reporter};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -33,13 +33,14 @@ impl<'a, V: Value> Partitioned<'a, V> {
             return Ok(Self { items, borders, first });
         }
         progress.report(Phase::Partitioning, 0, 2)?;
+        let threads = worthwhile(threads, items.len(), group.len());
         let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
         let counts = on_threads(shares.clone(), |share| count(share, group));
         let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
         progress.report(Phase::Partitioning, 1, 2)?;
         let mut ordered = try_filled(Item::default(), items.len())?;
         let borders = borders(&counts, group.len())?;
-        let work = shares.into_iter().zip(pieces(&counts, &mut ordered)).collect();
+        let work = shares.into_iter().zip(pieces(&counts, &mut ordered)?).collect();
         on_threads(work, |(share, pieces)| scatter(share, group, pieces));
         progress.report(Phase::Partitioning, 2, 2)?;
         Ok(Self { items: ordered.into(), borders: borders.into(), first })
@@ -93,6 +94,12 @@ pub(super) fn order_in_place<V: Value>(
     Ok(borders)
 }
 
+/// As many threads as have a key for every segment each: what a thread knows of a segment takes
+/// more memory than a key.
+fn worthwhile(threads: usize, keys: usize, segments: usize) -> usize {
+    threads.min(keys / segments).max(1)
+}
+
 /// How many keys of a share each segment has.
 fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
     let mut counts = try_filled(0, group.len())?;
@@ -114,17 +121,24 @@ fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMe
 
 /// Cuts the ordered keys into a piece for every segment and share; those of a share
 /// together.
-fn pieces<'a, T>(counts: &[Vec<usize>], ordered: &'a mut [T]) -> Vec<Vec<&'a mut [T]>> {
+fn pieces<'a, T>(
+    counts: &[Vec<usize>],
+    ordered: &'a mut [T],
+) -> Result<Vec<Vec<&'a mut [T]>>, OutOfMemory> {
+    let segments = counts.first().map_or(0, Vec::len);
     let mut pieces: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::new()).collect();
+    for pieces in &mut pieces {
+        try_reserve(pieces, segments)?;
+    }
     let mut rest = ordered;
-    for segment in 0..counts.first().map_or(0, Vec::len) {
+    for segment in 0..segments {
         for (share, counts) in counts.iter().enumerate() {
             let (piece, behind) = rest.split_at_mut(counts[segment]);
             pieces[share].push(piece);
             rest = behind;
         }
     }
-    pieces
+    Ok(pieces)
 }
 
 /// Writes each key of a share into its segment's piece.
@@ -169,4 +183,48 @@ fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Ve
 #[cfg(not(feature = "parallel"))]
 fn on_threads<W, T>(work: Vec<W>, job: impl Fn(W) -> T) -> Vec<T> {
     work.into_iter().map(job).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    /// Whatever the threads, segments and keys: every key is in its segment, and none is lost.
+    #[test]
+    fn keys_are_in_their_segments() {
+        let mut random = Random(3);
+        for keys in [0, 1, 100, 5000] {
+            let items: Vec<Item<u64, ()>> =
+                (0..keys).map(|_| Item::default().map(|_: u64| random.next())).collect();
+            for bits in [0, 1, 5, 16] {
+                let group = Group::all(bits);
+                for threads in [1, 2, 16] {
+                    let progress = &mut Reporter::default();
+                    let ordered = Partitioned::new(&items[..], group, threads, progress)
+                        .expect("there is memory");
+                    let segments = 0..group.len() as u64;
+                    let place = |segment| ordered.segment(segment).iter().map(move |_| segment);
+                    let places: Vec<_> = segments.flat_map(place).collect();
+                    let found = ordered.into_items();
+                    let expected = found.iter().map(|item| group.place(item.hash) as u64);
+                    assert!(expected.eq(places), "{keys} keys, {bits} bits, {threads} threads");
+                    let mut hashes = [&items[..], &found]
+                        .map(|items| items.iter().map(|item| item.hash).collect::<Vec<_>>());
+                    hashes.iter_mut().for_each(|hashes| hashes.sort_unstable());
+                    assert_eq!(hashes[0], hashes[1]);
+                }
+            }
+        }
+    }
+
+    /// Sixteen threads of 2^24 counts and pieces each would take 6 GB, for however few keys.
+    #[test]
+    fn threads_take_no_more_memory_than_keys() {
+        for (threads, keys, segments, expected) in
+            [(16, 1000, 1 << 24, 1), (16, 3 << 24, 1 << 24, 3), (16, 1 << 20, 64, 16), (4, 0, 2, 1)]
+        {
+            assert_eq!(worthwhile(threads, keys, segments), expected);
+        }
+    }
 }

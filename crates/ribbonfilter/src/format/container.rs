@@ -47,6 +47,8 @@ const TAIL: usize = 15;
 const BORDER_CHECK: usize = 2;
 /// The finest cells.
 pub(crate) const MAX_CELL_BITS: u32 = 44;
+/// So many shards from the one that was guessed the right one is looked for, step by step.
+const STEPS: u32 = 8;
 
 /// How a container was filled, as bits 5 and 6 of byte 29 tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,12 +152,8 @@ impl Container {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        let kind = Kind::ALL[usize::from(fixed[at::WHAT] & 3)];
-        let found = match kind {
-            Kind::Container if fixed[at::SEGMENTS] >> 7 == 1 => "shard",
-            _ => kind.name(),
-        };
-        let expected = if alone { "shard" } else { Kind::Container.name() };
+        let found = Kind::of(fixed);
+        let expected = if alone { Kind::Shard } else { Kind::Container };
         if found != expected {
             return Err(OpenError::WrongKind { expected, found });
         }
@@ -286,13 +284,16 @@ impl Container {
             let Ok(listed) = self.shard(bytes, place) else {
                 return Err(damaged);
             };
-            let (expected, mut end) = self.filling.place(before as u64, listed.data.len() as u64);
-            if self.alone.is_some() {
-                end = expected.end;
-            }
+            let (expected, room) = self.filling.place(before as u64, listed.data.len() as u64);
+            let end = if self.alone.is_some() { expected.end } else { room };
             // Every byte belongs to a shard, or is padding.
             let found = listed.data.start as u64..listed.data.end as u64;
-            if found != expected || end < found.end || end > data.len() as u64 {
+            if found != expected || room < found.end || end > data.len() as u64 {
+                return Err(damaged);
+            }
+            // What is told of a shard that stands alone is told of its only filter.
+            let told = self.with_keys(listed.header.keys, listed.header.rate());
+            if self.alone.is_some() && *self != told {
                 return Err(damaged);
             }
             let whole = before..end as usize;
@@ -610,22 +611,47 @@ impl Ranges {
         self.expected_border(shard).wrapping_add_signed(difference)
     }
 
-    /// The shard of a cell.
+    /// The shard of a cell; of bytes that were made to mislead, some shard.
     #[inline(always)]
     pub(crate) fn find(&self, bytes: &[u8], cell: u64) -> u64 {
+        self.find_among(|shard| self.border(bytes, shard), cell)
+    }
+
+    /// The same, given where shards begin: a guess, some steps from there, and bisection where
+    /// the shards are too uneven for that.
+    #[inline(always)]
+    fn find_among(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
         let share =
             |cells: i64| ((i128::from(cells) * i128::from(self.count)) >> self.cell_bits) as i64;
         let mut shard = share(cell as i64) as u64;
         if shard > 0 {
             // How far off the border is tells how many shards.
-            let off = cell.wrapping_sub(self.border(bytes, shard)) as i64;
+            let off = cell.wrapping_sub(border(shard)) as i64;
             shard = shard.saturating_add_signed(share(off)).min(self.last());
         }
-        while shard > 0 && self.border(bytes, shard) > cell {
-            shard -= 1;
+        for _ in 0..STEPS {
+            if shard > 0 && border(shard) > cell {
+                shard -= 1;
+            } else if shard < self.last() && border(shard + 1) <= cell {
+                shard += 1;
+            } else {
+                return shard;
+            }
         }
-        while shard < self.last() && self.border(bytes, shard + 1) <= cell {
-            shard += 1;
+        self.bisect(border, cell)
+    }
+
+    /// The same in as many steps as the number of shards has bits, whatever the borders are.
+    #[cold]
+    #[inline(never)]
+    fn bisect(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
+        let (mut shard, mut behind) = (0, self.count);
+        while behind - shard > 1 {
+            let middle = shard.midpoint(behind);
+            match border(middle) <= cell {
+                true => shard = middle,
+                false => behind = middle,
+            }
         }
         shard
     }

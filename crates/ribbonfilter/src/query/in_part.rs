@@ -80,12 +80,6 @@ impl Probe<InPart, Holds> {
         Self::new(stretch.layout, header.shape.width, len, Kernel::best(), places)
     }
 
-    /// Whether the key might be in the part, or starts elsewhere.
-    #[inline(always)]
-    pub(crate) fn holds(&self, bytes: &[u8], key_hash: u64) -> bool {
-        self.compiled.answer(self, bytes, key_hash)
-    }
-
     /// Whether the key starts in the part.
     #[inline]
     pub(crate) fn covers(&self, bytes: &[u8], key_hash: u64) -> bool {

@@ -6,7 +6,7 @@
 use super::Shard;
 use crate::bytes::OwnedBytes;
 use crate::error::AssembleError;
-use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, Padded};
+use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, Padded};
 use crate::memory::try_reserve;
 use alloc::vec::Vec;
 
@@ -26,14 +26,15 @@ impl<'a> Assembly<'a> {
         let mut directory = Directory::new(container);
         let mut data = Vec::new();
         try_reserve(&mut data, shards.len())?;
-        let (mut keys, mut rates) = (0, 0.0);
+        let (mut keys, mut rates) = (0_u64, 0.0);
         for shard in shards.iter() {
             if shard.verify().is_err() {
                 return Err(AssembleError::Damaged { shard: shard.number() });
             }
             let too_large = AssembleError::TooLarge { most: MAX_CONTAINER_BYTES };
             data.push(directory.list(shard.as_bytes()).ok_or(too_large)?);
-            keys += shard.len();
+            let more = keys.checked_add(shard.len()).filter(|&more| more <= MAX_KEYS);
+            keys = more.ok_or(AssembleError::TooManyKeys { most: MAX_KEYS })?;
             rates += shard.container.rate();
         }
         let len = directory.data_bytes();

@@ -21,9 +21,10 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 
 /// Collects keys and settings and builds a container of [`Shards`].
 ///
-/// Keys are kept as 8 bytes each. Without a target the rate is 0.01. The variant is Bumped and
-/// the width 128 unless others are asked for; shards that are filled
-/// [until they are full](Split::UntilFull) are Standard.
+/// Keys are kept as 8 bytes each. Without a target the rate is 0.01. Unless a variant is asked
+/// for, shards are Bumped, but Standard at width 16 and where they are filled
+/// [until they are full](Split::UntilFull). Unless a width is asked for, it is 128 for Bumped and
+/// Standard shards and 64 for others.
 ///
 /// ```
 /// use ribbonfilter::{Shards, Split};
@@ -50,7 +51,8 @@ impl ShardsBuilder<'static> {
 }
 
 impl<'p> ShardsBuilder<'p> {
-    /// Aims for a false-positive rate, at most this in every shard.
+    /// Aims for a false-positive rate: at most this in every shard, or, where shards are filled
+    /// [until they are full](Split::UntilFull), in the mean of all.
     ///
     /// ```
     /// # use ribbonfilter::{Shards, Split};
@@ -189,6 +191,23 @@ impl<'p> ShardsBuilder<'p> {
         self.collected.store.items.is_empty()
     }
 
+    /// Refuses settings that are wrong for any keys, before a long reading of them.
+    ///
+    /// ```
+    /// # use ribbonfilter::{BuildError, Shards, Split};
+    /// let builder = Shards::builder(Split::ByHash { bits: 3 });
+    /// builder.check()?;
+    /// let error = builder.false_positive_rate(2.0).check().unwrap_err();
+    /// assert!(matches!(error, BuildError::InvalidRate { .. }));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If no container can be of this split, target, variant and width.
+    pub fn check(&self) -> Result<(), BuildError> {
+        self.way().map(|_| ())
+    }
+
     /// Builds the container.
     ///
     /// # Errors
@@ -218,14 +237,14 @@ impl<'p> ShardsBuilder<'p> {
     }
 
     fn build(&mut self) -> Result<OwnedBytes, BuildError> {
-        self.split.check()?;
-        if self.split == Split::UntilFull {
-            let (settings, width) = self.standard()?;
-            let (keys, resources, progress) = self.collected.take()?;
-            return until_full::build(keys.items, width, &settings, resources, progress);
-        }
-        let plain = self.plain()?;
+        let way = self.way()?;
         let (keys, resources, progress) = self.collected.take()?;
+        let plain = match way {
+            Way::ByHash(plain) => plain,
+            Way::UntilFull(settings, width) => {
+                return until_full::build(keys.items, width, &settings, resources, progress);
+            }
+        };
         let mut shards = plain.build_all(keys.items, resources, progress)?;
         let assembled = Assembly::new(&mut shards).and_then(Assembly::into_bytes);
         assembled.map_err(|error| match error {
@@ -233,6 +252,15 @@ impl<'p> ShardsBuilder<'p> {
             AssembleError::TooLarge { most } => BuildError::ContainerTooLarge { most },
             other => unreachable!("shards of one build: {other}"),
         })
+    }
+
+    /// How the shards are built, if the settings are right.
+    fn way(&self) -> Result<Way, BuildError> {
+        self.split.check()?;
+        if self.split == Split::UntilFull {
+            return self.standard().map(|(settings, width)| Way::UntilFull(settings, width));
+        }
+        self.plain().map(Way::ByHash)
     }
 
     /// What shards that are filled until they are full are made of.
@@ -272,6 +300,12 @@ impl<'p> ShardsBuilder<'p> {
             settings,
         })
     }
+}
+
+/// How shards are built, and of what.
+enum Way {
+    ByHash(Plain),
+    UntilFull(Settings, Width),
 }
 
 /// Forty bits that tell this target from others.

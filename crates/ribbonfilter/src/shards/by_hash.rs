@@ -4,7 +4,7 @@ use super::Shard;
 use super::builder::Keys;
 use crate::bytes::OwnedBytes;
 use crate::construct::{self, Group, Item, Partitioned, Resources, each};
-use crate::equation::{mix, within_shard};
+use crate::equation::{below_segment, mix};
 use crate::error::BuildError;
 use crate::format::{Container, FIXED, Header, Kind};
 use crate::memory::try_reserve;
@@ -61,7 +61,8 @@ impl Plain {
         let bits = self.container.filling.bits();
         let mut items = Vec::new();
         try_reserve(&mut items, keys.len())?;
-        items.extend(keys.iter().map(|item| item.map(|mixed| mix(within_shard(mixed, bits)))));
+        // To the filter of a shard what is left of the hash is a key hash, and mixed again.
+        items.extend(keys.iter().map(|item| item.map(|mixed| mix(below_segment(mixed, bits)))));
         let filter = construct::build(items.into(), &self.settings, resources, progress)
             .map_err(without_fixed_part)?;
         let bytes = self.stand_alone(number, filter.as_ref())?;

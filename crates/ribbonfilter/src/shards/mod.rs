@@ -21,7 +21,7 @@ pub use split::Split;
 
 use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
-use crate::equation::{mix, segment, within_shard};
+use crate::equation::{below_segment, mix, segment};
 use crate::error::{AssembleError, OpenError};
 use crate::format::{Container, Filling};
 use crate::memory::try_reserve;
@@ -62,7 +62,7 @@ const PREPARED: u64 = 1 << 10;
 /// ```
 ///
 /// As with a [`Filter`](crate::Filter), `D` may be any bytes, and if a foreign `AsRef` later
-/// returns others, every key is reported as possibly present.
+/// returns bytes of another length, every key is reported as possibly present.
 #[derive(Clone)]
 pub struct Shards<D = OwnedBytes> {
     data: D,
@@ -160,16 +160,16 @@ impl Shards {
 impl<D: AsRef<[u8]>> Shards<D> {
     /// Opens a container over bytes that are there already, in constant time and without a copy.
     ///
-    /// The fixed part at the end and an entry of the directory are read and checked;
-    /// [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: they may
+    /// The fixed part at the end is read and checked, and the directory of up to 1024 shards by
+    /// hash; [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: they may
     /// answer wrongly, but never panic or read outside.
     ///
     /// ```
-    /// use ribbonfilter::{Filter, OpenError, Shards};
+    /// use ribbonfilter::{Filter, Kind, OpenError, Shards};
     ///
     /// let filter = Filter::build(["ada"], 0.01)?;
     /// let error = Shards::open(filter.as_bytes()).unwrap_err();
-    /// assert!(matches!(error, OpenError::WrongKind { found: "filter", .. }));
+    /// assert!(matches!(error, OpenError::WrongKind { found: Kind::Filter, .. }));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -201,20 +201,22 @@ impl<D: AsRef<[u8]>> Shards<D> {
             }
             _ => None,
         };
-        self.prepared.clear();
-        let count = self.shard_count();
+        self.prepared = self.prepare();
+        self
+    }
+
+    /// The probes of all shards by hash; none if they are too many.
+    fn prepare(&self) -> Vec<Option<Asked>> {
+        let (bytes, count) = (self.data.as_ref(), self.shard_count());
+        let mut prepared = Vec::new();
         if self.ranges.is_none()
             && count <= PREPARED
-            && try_reserve(&mut self.prepared, count as usize).is_ok()
+            && bytes.len() == self.len
+            && try_reserve(&mut prepared, count as usize).is_ok()
         {
-            let bytes = self.data.as_ref();
-            let mut prepared = core::mem::take(&mut self.prepared);
-            let same = bytes.len() == self.len;
-            let asked = |shard| if same { self.asked(bytes, shard) } else { None };
-            prepared.extend((0..count).map(asked));
-            self.prepared = prepared;
+            prepared.extend((0..count).map(|shard| self.asked(bytes, shard)));
         }
-        self
+        prepared
     }
 
     /// Checks every byte against the checksums, shard by shard.
@@ -284,7 +286,9 @@ impl<D: AsRef<[u8]>> Shards<D> {
     /// [`contains_batch`](Self::contains_batch) into a buffer that is there already. If the
     /// lengths differ, the longer one's rest is left alone.
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        in_hashes(keys, self.container.key_seed, hits, |hashes, hits| {
+        // As many at a time as are grouped.
+        let mut hashes = vec![0; keys.len().clamp(1, GROUPED)];
+        in_hashes(keys, self.container.key_seed, &mut hashes, hits, |hashes, hits| {
             self.contains_hash_batch_into(hashes, hits);
         });
     }
@@ -355,7 +359,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     #[inline]
     fn place(&self, key_hash: u64) -> (u64, u64) {
         let (mixed, bits) = (mix(key_hash), self.container.filling.bits());
-        (segment(mixed, bits), within_shard(mixed, bits))
+        (segment(mixed, bits), below_segment(mixed, bits))
     }
 
     /// Asks the filter of a shard; nothing if the bytes are not those that were opened, or the

@@ -25,7 +25,8 @@ pub enum Split {
     ///
     /// A shard is a function of its keys and the settings alone, so it can be built in any
     /// process ([`ShardsBuilder::only`](crate::ShardsBuilder::only)). The directory takes 32
-    /// bytes a shard, and the data of a shard begin at a multiple of 64 bytes.
+    /// bytes a shard. The data of a shard begin at a multiple of 64 bytes if they are 65,536 bytes
+    /// or more, and anywhere if they are fewer.
     ByHash {
         /// At most 24.
         bits: u32,

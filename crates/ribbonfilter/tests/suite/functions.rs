@@ -2,7 +2,7 @@
 
 use crate::support::{Keys, kernel, random, scale};
 use ribbonfilter::{
-    BuildError, Filter, Function, FunctionBuilder, Kernel, OpenError, Variant, Width,
+    BuildError, Filter, Function, FunctionBuilder, Kernel, Kind, OpenError, Variant, Width,
 };
 
 /// Every variant and width that makes sense for so many keys of a function.
@@ -276,9 +276,15 @@ fn filters_and_functions_are_not_mistaken() {
     let function = build(builder(Variant::Standard, Width::W64, 7), &pairs);
     let filter = Filter::build(keys, 0.01).expect("few keys");
     let error = Filter::open(function.as_bytes()).expect_err("a function");
-    assert!(matches!(error, OpenError::WrongKind { expected: "filter", found: "function" }));
+    assert!(matches!(
+        error,
+        OpenError::WrongKind { expected: Kind::Filter, found: Kind::Function }
+    ));
     let error = Function::open(filter.as_bytes()).expect_err("a filter");
-    assert!(matches!(error, OpenError::WrongKind { expected: "function", found: "filter" }));
+    assert!(matches!(
+        error,
+        OpenError::WrongKind { expected: Kind::Function, found: Kind::Filter }
+    ));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
-    AssembleError, BuildError, Control, Filter, OpenError, Shard, Shards, ShardsBuilder, Split,
-    Variant, Width,
+    AssembleError, BuildError, Control, Filter, Kind, OpenError, Shard, Shards, ShardsBuilder,
+    Split, Variant, Width,
 };
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,8 @@ fn check(shards: &Shards, hashes: &[u64]) {
     let single: Vec<bool> = absent.iter().map(|&hash| shards.contains_hash(hash)).collect();
     assert_eq!(shards.contains_hash_batch(&absent), single);
     assert_eq!(shards.contains_hash_batch(&absent[..7]), single[..7]);
+    let keys: Vec<bool> = absent.iter().map(|&key| shards.contains(key)).collect();
+    assert_eq!(shards.contains_batch(&absent), keys);
     if hashes.is_empty() {
         assert!(single.iter().all(|&hit| !hit), "an empty container holds nothing");
     }
@@ -290,27 +292,33 @@ fn shards_that_do_not_belong_together_are_told() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let error = Shards::builder(Split::ByHash { bits: 25 }).finish().unwrap_err();
+    // Before there are keys as well as behind them.
+    let refused = |builder: ShardsBuilder<'_>| {
+        let checked = builder.check().unwrap_err();
+        let error = builder.finish().unwrap_err();
+        assert_eq!(checked.to_string(), error.to_string());
+        error
+    };
+    let error = refused(Shards::builder(Split::ByHash { bits: 25 }));
     assert!(matches!(error, BuildError::TooManyShards { bits: 25, most: 24 }));
     let error = Shards::builder(Split::ByHash { bits: 2 }).only(4).unwrap_err();
     assert!(matches!(error, BuildError::NoSuchShard { shard: 4, shards: 4 }));
     let error = Shards::builder(Split::UntilFull).only(0).unwrap_err();
     assert!(matches!(error, BuildError::NoSuchShard { shards: 0, .. }));
-    let error = Shards::builder(Split::UntilFull).variant(Variant::Bumped).finish().unwrap_err();
+    let error = refused(Shards::builder(Split::UntilFull).variant(Variant::Bumped));
     assert!(matches!(error, BuildError::NotForShards { variant: Variant::Bumped }));
     for split in [Split::UntilFull, Split::ByHash { bits: 2 }] {
-        let error = Shards::builder(split).false_positive_rate(0.0).finish().unwrap_err();
+        let error = refused(Shards::builder(split).false_positive_rate(0.0));
         assert!(matches!(error, BuildError::InvalidRate { .. }));
-        let error = Shards::builder(split).columns(33.0).finish().unwrap_err();
+        let error = refused(Shards::builder(split).columns(33.0));
         assert!(matches!(error, BuildError::InvalidColumns { .. }));
     }
     let mut builder = Shards::builder(Split::FixedSize { bits: 1, bytes: 10 });
     builder.extend(0..1000);
     let error = builder.finish().unwrap_err();
     assert!(matches!(error, BuildError::SizeTooSmall { bytes: 10, .. }), "{error}");
-    let mut builder = Shards::builder(Split::FixedSize { bits: 24, bytes: 1 << 20 });
-    builder.push(1);
-    assert!(matches!(builder.finish(), Err(BuildError::ContainerTooLarge { .. })));
+    let error = refused(Shards::builder(Split::FixedSize { bits: 24, bytes: 1 << 20 }));
+    assert!(matches!(error, BuildError::ContainerTooLarge { .. }));
 }
 
 #[test]
@@ -322,8 +330,9 @@ fn kinds_are_not_mistaken_for_each_other() {
         OpenError::WrongKind { expected, found } => (expected, found),
         other => panic!("{other}"),
     };
-    let (a, b, c) = ("filter", "container of shards", "shard");
+    let (a, b, c) = (Kind::Filter, Kind::Container, Kind::Shard);
     assert_eq!(told(Filter::open(container.as_bytes()).unwrap_err()), (a, b));
+    assert_eq!(told(Filter::open(alone.as_bytes()).unwrap_err()), (a, c));
     assert_eq!(told(Shards::open(filter.as_bytes()).unwrap_err()), (b, a));
     assert_eq!(told(Shards::open(alone.as_bytes()).unwrap_err()), (b, c));
     assert_eq!(told(Shard::open(container.as_bytes()).unwrap_err()), (c, b));

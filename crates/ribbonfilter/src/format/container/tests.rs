@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::Random;
-use crate::{Shards, Split};
+use crate::{AssembleError, Shard, Shards, Split};
 
 /// Containers of all fillings, some with layers, segments or many shards.
 fn containers() -> Vec<Vec<u8>> {
@@ -91,4 +91,84 @@ fn cells_are_found_in_their_shards() {
             assert_eq!(ranges.find(&bytes, cells - 1), borders.len() as u64 - 1);
         }
     }
+}
+
+/// However misleading the borders are, a query reads few of them: it guesses, tries some shards
+/// beside the guess, and bisects.
+#[test]
+fn few_borders_are_read_whatever_they_are() {
+    let mut random = Random(3);
+    for count in [1, 2, 1000, 1 << 25] {
+        let mut ranges = Ranges::new(Width::W16, 40, 64, 64, &[0]);
+        ranges.count = count;
+        let ranges = ranges.with_step();
+        let most = 1 + 2 * STEPS + 64;
+        let hostile: [&dyn Fn(u64) -> u64; 4] =
+            [&|_| 0, &|_| u64::MAX, &|shard| (count - shard) << 10, &|shard| {
+                shard.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24
+            }];
+        for border in hostile {
+            for _ in 0..100 {
+                let read = core::cell::Cell::new(0);
+                let counted = |shard| {
+                    read.set(read.get() + 1);
+                    border(shard)
+                };
+                let shard = ranges.find_among(counted, random.below(1 << 40));
+                assert!(shard < count && read.get() <= most, "{} of {count} read", read.get());
+            }
+        }
+    }
+}
+
+/// What a shard that stands alone tells of itself is compared with its entry, and its size
+/// with that of all shards.
+#[test]
+fn a_shard_tells_the_truth_of_itself() {
+    let shard = |split| {
+        let mut builder = Shards::builder(split).only(0).expect("shard 0");
+        builder.extend(0..1000);
+        builder.finish().expect("ordinary keys build").as_bytes().to_vec()
+    };
+    for split in [Split::ByHash { bits: 0 }, Split::FixedSize { bits: 0, bytes: 2000 }] {
+        let bytes = shard(split);
+        let truth = Container::read_alone(&bytes).expect("a shard");
+        let mut lies = Vec::from([
+            Container { keys: truth.keys + 1, ..truth },
+            Container { keys: super::super::MAX_KEYS, ..truth },
+            Container { rate: truth.rate + 1, ..truth },
+        ]);
+        if let Filling::FixedSize { bits, .. } = truth.filling {
+            let bytes = bytes.len() as u64 - (ENTRY + FIXED) as u64 - 1;
+            lies.push(Container { filling: Filling::FixedSize { bits, bytes }, ..truth });
+        }
+        for lie in lies {
+            let mut bytes = bytes.clone();
+            let data = bytes.len() - ENTRY - FIXED;
+            lie.seal(&mut bytes[data..]);
+            let shard = Shard::open(bytes).expect("a fixed part that is whole");
+            assert!(matches!(shard.verify(), Err(OpenError::ShardDamaged { shard: 0 })), "{lie:?}");
+            let error = Shards::assemble([shard]).expect_err("a shard that lies");
+            assert!(matches!(error, AssembleError::Damaged { shard: 0 }), "{error}");
+        }
+    }
+}
+
+/// Shards whose entries claim more keys together than a container can count are refused.
+#[test]
+fn more_keys_than_can_be_counted_are_refused() {
+    let shard = |number| {
+        let mut builder = Shards::builder(Split::ByHash { bits: 1 }).only(number).expect("a shard");
+        builder.extend(0..1000);
+        let mut bytes = builder.finish().expect("ordinary keys build").as_bytes().to_vec();
+        let truth = Container::read_alone(&bytes).expect("a shard");
+        let directory = bytes.len() - ENTRY - FIXED;
+        let most = super::super::MAX_KEYS;
+        let keys = directory + IN_ENTRY.start..directory + IN_ENTRY.start + at::KEYS.len();
+        bytes[keys].copy_from_slice(&most.to_le_bytes()[..at::KEYS.len()]);
+        Container { keys: most, ..truth }.seal(&mut bytes[directory..]);
+        Shard::open(bytes).expect("a fixed part that is whole")
+    };
+    let error = Shards::assemble([shard(0), shard(1)]).expect_err("too many keys");
+    assert!(matches!(error, AssembleError::TooManyKeys { .. }), "{error}");
 }
