@@ -167,18 +167,21 @@ mod tests {
         builder.finish()
     }
 
-    /// Different hashes that all belong to one segment, and to one cell.
+    /// Different hashes that all belong to one segment, and to one cell: whoever has the memory
+    /// loses none of them, the others say what they need.
     #[test]
-    fn a_crowd_in_one_segment_is_refused() {
+    fn a_crowd_in_one_segment_is_built_or_refused() {
         let mut random = Random(5);
         let crowd = core::iter::repeat_with(|| random.next()).filter(|&hash| mix(hash) >> 58 == 0);
         let hashes: Vec<u64> = crowd.take(300_000).collect();
+        let mut refused = 0;
         for &variant in Variant::ALL {
-            let refused = build(variant, &hashes);
-            let Err(BuildError::MemoryLimit { needed, limit }) = refused else {
-                panic!("{variant}: {refused:?}");
-            };
-            assert!(needed > limit, "{variant}");
+            match build(variant, &hashes) {
+                Ok(filter) => assert!(hashes.iter().all(|&hash| filter.contains_hash(hash))),
+                Err(BuildError::MemoryLimit { needed, limit }) if needed > limit => refused += 1,
+                Err(other) => panic!("{variant}: {other}"),
+            }
         }
+        assert!(refused > 0, "most segments have no room for all keys");
     }
 }
