@@ -93,7 +93,7 @@ impl Row {
             self.variant.clone(),
             self.width.to_string(),
             show::bytes(self.bytes),
-            format!("{:.3}", self.bits_per_key),
+            show::bits(self.bits_per_key),
             show::percent(self.overhead),
             show::significant(self.expected_rate),
             show::bytes(self.peak_memory),
