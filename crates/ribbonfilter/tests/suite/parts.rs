@@ -84,12 +84,12 @@ fn seven_parts_of_many_segments() {
         (Variant::Standard, Width::W32, 2.5, 20_000),
         (Variant::Standard, Width::W64, 6.6, scale(70_000, 140_000, 1_000_000)),
         (Variant::Standard, Width::W128, 8.0, scale(140_000, 280_000, 1_000_000)),
-        (Variant::Homogeneous, Width::W64, 1.5, scale(0, 1_050_000, 5_000_000)),
+        (Variant::Homogeneous, Width::W64, 1.5, scale(20_000, 1_050_000, 5_000_000)),
     ] {
         let filter = build(builder(variant, width, columns), keys(count));
         let probes = scale(20_000, 1_100_000, 4_000_000);
         check(&filter, count, 7, probes);
-        check(&filter, count, if count > 0 { 64 } else { 1 }, scale(100, 10_000, 100_000));
+        check(&filter, count, 64, scale(100, 10_000, 100_000));
     }
 }
 
