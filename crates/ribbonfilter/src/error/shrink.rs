@@ -1,0 +1,125 @@
+//! What keeps a filter from becoming smaller, or several.
+
+use crate::Variant;
+use core::fmt;
+
+/// A filter that could not be made smaller, or taken apart.
+///
+/// ```
+/// use ribbonfilter::{Filter, ShrinkError};
+///
+/// let filter = Filter::build(0..1000, 0.01)?;
+/// let error = filter.shrink_to_rate(0.001).unwrap_err();
+/// assert!(matches!(error, ShrinkError::RateTooLow { .. }));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ShrinkError {
+    /// The false-positive rate is not between 0 and 1.
+    InvalidRate {
+        /// The rate asked for.
+        rate: f64,
+    },
+    /// A smaller filter cannot have a lower rate.
+    RateTooLow {
+        /// The rate asked for.
+        rate: f64,
+        /// The rate that the filter has.
+        lowest: f64,
+    },
+    /// The number of columns is not positive, or more than there are.
+    InvalidColumns {
+        /// The columns asked for.
+        columns: f64,
+        /// The columns that the filter has.
+        most: f64,
+    },
+    /// The size cannot hold even one block of one column.
+    SizeTooSmall {
+        /// The bytes allowed.
+        bytes: u64,
+        /// The least that a filter of so many slots takes.
+        needed: u64,
+    },
+    /// The size is larger than the filter is.
+    SizeTooLarge {
+        /// The bytes asked for.
+        bytes: u64,
+        /// The bytes that the filter has.
+        size: u64,
+    },
+    /// The columns of the parts do not add up to those of the filter, or a part has none.
+    WrongColumns {
+        /// The columns of all parts together.
+        asked: u64,
+        /// The columns of the filter, the fraction counted as one.
+        columns: u32,
+    },
+    /// Some keys of this variant have places elsewhere, so that no cut keeps them together.
+    CannotBeCut {
+        /// The filter's variant.
+        variant: Variant,
+    },
+    /// The filter cannot be cut into so many parts.
+    WrongParts {
+        /// The parts asked for.
+        parts: u64,
+        /// The most there can be: one a block.
+        most: u64,
+    },
+    /// The filter was altered: what is made of it would seem whole.
+    Damaged,
+    /// The system refused memory.
+    OutOfMemory {
+        /// The bytes that were asked for.
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for ShrinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRate { rate } => write!(
+                f,
+                "the false-positive rate must lie between 0 and 1, both excluded, but is {rate}"
+            ),
+            Self::RateTooLow { rate, lowest } => write!(
+                f,
+                "a false-positive rate of {rate:e} is out of reach: the filter itself has \
+                 {lowest:.4e}, and shrinking only raises it"
+            ),
+            Self::InvalidColumns { columns, most } => write!(
+                f,
+                "the columns must be more than 0 and at most the filter's {most}, but are {columns}"
+            ),
+            Self::SizeTooSmall { bytes, needed } => {
+                write!(f, "{bytes} bytes are too few: the least is {needed}")
+            }
+            Self::SizeTooLarge { bytes, size } => {
+                write!(f, "the filter has only {size} bytes and cannot grow to {bytes}")
+            }
+            Self::WrongColumns { asked, columns } => write!(
+                f,
+                "parts of at least one column each must have {columns} columns together, but \
+                 have {asked}"
+            ),
+            Self::CannotBeCut { variant } => write!(
+                f,
+                "a {variant} filter cannot be cut, since some of its keys have places elsewhere: \
+                 build shards, or a Standard or Homogeneous filter"
+            ),
+            Self::WrongParts { parts, most } => write!(
+                f,
+                "the parts must be at least 1 and at most the filter's blocks, {most}, but are \
+                 {parts}"
+            ),
+            Self::Damaged => f.write_str("the filter was altered: fetch or build it again"),
+            Self::OutOfMemory { bytes } => {
+                write!(f, "the system refused {bytes} bytes of memory")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ShrinkError {}
