@@ -83,6 +83,10 @@ pub(crate) struct Schedule {
 /// loses, and small things.
 const UNCOUNTED: u64 = 16;
 
+/// Bytes that every further thread takes beside its workspace: its stack, and what the allocator
+/// keeps for it.
+const THREAD: u64 = 3 << 20;
+
 impl Plan {
     /// The most memory that the build takes at once, in bytes: the pushed hashes and their
     /// ordered copy, or one of these, the finished filter, and for every thread one segment's
@@ -235,6 +239,6 @@ impl Plan {
         let groups = self.item_bytes() * group * (loaded + ordered);
         let solving = threads * self.workspace(skew) + self.bumped() + self.size_in_bytes();
         let all = groups + solving + runs.buffer + runs.index(self.keys);
-        all + all / UNCOUNTED
+        all + all / UNCOUNTED + (threads - 1) * THREAD
     }
 }
