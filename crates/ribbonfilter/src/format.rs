@@ -8,7 +8,7 @@
 
 use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::OpenError;
-use crate::layout::{MAX_COLUMNS, READ_AHEAD};
+use crate::layout::{MAX_COLUMNS, Order, READ_AHEAD};
 use crate::plan::Plan;
 use crate::shape::Shape;
 use crate::variant::Solved;
@@ -79,6 +79,8 @@ mod at {
 
 /// The feature bit that says that each segment has a seed byte behind the solution.
 const SEGMENT_SEEDS: u8 = 1;
+/// The feature bit that says that the blocks of a function are stored row after row.
+const ROW_MAJOR: u8 = 2;
 
 /// What the columns of a structure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,8 +206,9 @@ impl Header {
         let [variant, width, smash] = [2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
         let columns = get(fixed, at::COLUMNS);
         let features = (columns >> 13) as u8;
-        if features & !SEGMENT_SEEDS != 0 {
-            return Err(OpenError::UnsupportedFeatures { features: features & !SEGMENT_SEEDS });
+        let unknown = features & !(SEGMENT_SEEDS | ROW_MAJOR);
+        if unknown != 0 {
+            return Err(OpenError::UnsupportedFeatures { features: unknown });
         }
         let shape = Shape {
             variant: match variant {
@@ -225,6 +228,7 @@ impl Header {
             further: layers::read_directory(data, usize::from(fixed[at::SEGMENTS] >> 5))?,
             columns: (columns & 0x7f) as u32,
             boundary: get(fixed, at::BOUNDARY),
+            order: if features & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows },
             balance: Balance::default(),
         };
         let mut header = Self {
@@ -277,7 +281,9 @@ impl Header {
     fn check_function(&self) -> Result<(), OpenError> {
         let wrong = |field| Err(OpenError::Inconsistent { field });
         match self.content {
-            Content::Filter { .. } => Ok(()),
+            Content::Filter { .. } if self.shape.order == Order::Columns => Ok(()),
+            Content::Filter { .. } => wrong("order of bits"),
+            _ if !self.shape.order.suits(self.shape.columns) => wrong("order of bits"),
             _ if self.shape.variant == Variant::Homogeneous => wrong("variant"),
             _ if self.shape.boundary > 0 => wrong("column boundary"),
             _ if self.rate > 0 => wrong("rate"),
@@ -288,7 +294,10 @@ impl Header {
     fn encode(&self) -> [u8; FIXED] {
         let mut fixed = [0; FIXED];
         let shape = &self.shape;
-        let features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
+        let mut features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
+        if shape.order == Order::Rows {
+            features |= ROW_MAJOR;
+        }
         let columns = u64::from(shape.columns)
             | u64::from(self.content.number()) << 7
             | u64::from(features) << 13;

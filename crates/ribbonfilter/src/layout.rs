@@ -12,8 +12,15 @@
 //! as so many bits each, one after the other: `m` slots of `r` columns take
 //! `ceil(m r / 8)` bytes, whatever `m` is.
 //!
+//! Where a row has 16, 32 or 64 bits, a function may keep its blocks *row-major* instead
+//! ([`Order::Rows`]): the same bits in the same bytes of the file, row after row.
+//!
 //! Invariant: `boundary < blocks` unless there is no block, so that the last block has
 //! all the columns.
+
+mod row_major;
+
+pub(crate) use row_major::Order;
 
 use crate::Width;
 
@@ -32,15 +39,29 @@ pub(crate) struct Layout {
     boundary: u64,
     /// A block has `1 << block_log` slots.
     block_log: u32,
+    order: Order,
 }
 
 impl Layout {
     #[inline(always)]
     pub(crate) fn new(width: Width, slots: u64, columns: u32, boundary: u64) -> Self {
-        let layout = Self { slots, columns, boundary, block_log: block_log(width) };
+        let (block_log, order) = (block_log(width), Order::Columns);
+        let layout = Self { slots, columns, boundary, block_log, order };
         debug_assert!(columns as usize <= MAX_COLUMNS);
         debug_assert!(boundary == 0 || boundary < layout.blocks());
         layout
+    }
+
+    /// The same layout with the bits of its blocks in some order, which must suit its columns.
+    #[inline(always)]
+    pub(crate) fn ordered(self, order: Order) -> Self {
+        debug_assert!(order.suits(self.columns) && !(self.is_fractional() && order == Order::Rows));
+        Self { order, ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn order(&self) -> Order {
+        self.order
     }
 
     /// The same layout, its block size known to the compiler where the width is.
@@ -173,6 +194,9 @@ impl Layout {
 
     /// The first `columns` bits of a slot's row of the solution.
     pub(crate) fn row(&self, bytes: &[u8], slot: u64, columns: usize) -> u64 {
+        if self.order == Order::Rows {
+            return row_major::row(bytes, slot, self.columns) & first_bits(columns as u32);
+        }
         let block = self.block_of(slot);
         let stride = self.stride(block);
         let first = self.offset(block) * 8 + self.shift_of(slot) as usize;
@@ -185,6 +209,7 @@ impl Layout {
     /// Bits of one column, from a slot on; there must be so many in its block, fewer than 64
     /// unless they are all of it.
     pub(crate) fn column(&self, bytes: &[u8], slot: u64, column: usize, count: u32) -> u64 {
+        debug_assert_eq!(self.order, Order::Columns);
         let block = self.block_of(slot);
         let offset = self.offset(block);
         let word = match block < self.whole_blocks() {
@@ -204,6 +229,7 @@ impl Layout {
     /// Both are layouts of the same slots, and no block has fewer columns than are asked for.
     pub(crate) fn copy_columns(&self, bytes: &[u8], first: usize, target: &Self, to: &mut [u8]) {
         debug_assert_eq!((self.slots, self.block_log), (target.slots, target.block_log));
+        debug_assert_eq!([self.order, target.order], [Order::Columns; 2]);
         let word = self.word_bytes();
         for block in 0..self.whole_blocks() {
             let size = target.columns_of(block) * word;
@@ -224,7 +250,10 @@ impl Layout {
     /// Stores the columns of a block.
     pub(crate) fn write_block(&self, bytes: &mut [u8], block: u64, words: &[u64]) {
         let offset = self.offset(block);
-        if block < self.whole_blocks() {
+        if self.order == Order::Rows {
+            let rows = &mut bytes[offset..][..self.stride(block) * words.len() / 8];
+            row_major::write_rows(rows, words);
+        } else if block < self.whole_blocks() {
             let size = self.word_bytes();
             for (target, word) in bytes[offset..].chunks_exact_mut(size).zip(words) {
                 target.copy_from_slice(&word.to_le_bytes()[..size]);
@@ -244,6 +273,12 @@ impl Layout {
 #[inline(always)]
 const fn block_log(width: Width) -> u32 {
     width.block_slots().trailing_zeros()
+}
+
+/// So many bits, at most 64, from the lowest on.
+#[inline(always)]
+pub(crate) fn first_bits(count: u32) -> u64 {
+    ((1u128 << count) - 1) as u64
 }
 
 /// Sets bits from `bit` on.
@@ -273,10 +308,15 @@ mod tests {
     fn every_bit_has_a_place_of_its_own() {
         for width in Width::ALL {
             for slots in [1u64, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 640] {
-                for (columns, boundary) in [(1, 0), (3, 0), (8, 1), (32, 2), (64, 0)] {
+                for (columns, boundary) in
+                    [(1, 0), (3, 0), (8, 1), (16, 0), (32, 0), (32, 2), (64, 0)]
+                {
                     let blocks = slots.div_ceil(u64::from(width.block_slots()));
                     let layout = Layout::new(width, slots, columns, boundary.min(blocks - 1));
                     check_places(&layout);
+                    if !layout.is_fractional() && Order::of_values(columns) == Order::Rows {
+                        check_places(&layout.ordered(Order::Rows));
+                    }
                 }
             }
         }
@@ -298,8 +338,10 @@ mod tests {
                 let set = (0..size * 8).find(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1);
                 assert!(!core::mem::replace(&mut seen[set.expect("stored")], true));
                 assert_eq!(bytes.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
-                let start = layout.offset(block) * 8 + column * layout.stride(block);
-                assert_eq!(load_bits(&bytes, start) >> layout.shift_of(slot) & 1, 1);
+                if layout.order() == Order::Columns {
+                    let start = layout.offset(block) * 8 + column * layout.stride(block);
+                    assert_eq!(load_bits(&bytes, start) >> layout.shift_of(slot) & 1, 1);
+                }
             }
         }
         let stored = seen.iter().filter(|&&seen| seen).count();

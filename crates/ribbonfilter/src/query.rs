@@ -18,7 +18,7 @@ pub(crate) use ranges::Ranges;
 
 use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
 use crate::format::Header;
-use crate::layout::Layout;
+use crate::layout::{Layout, Order};
 use crate::width::Band;
 use crate::{Key, Variant, Width};
 
@@ -87,6 +87,12 @@ pub(crate) trait Question: Copy {
     ) -> Option<Self::Answer>;
 
     fn ask_slowly<B: Band>(readable: Readable<'_>, laid: Laid<B>) -> Self::Answer;
+
+    /// Asks for the memory that [`ask`](Self::ask) will read.
+    #[inline(always)]
+    fn fetch<B: Band>(readable: Readable<'_>, laid: &Laid<B>) {
+        readable.fetch(laid);
+    }
 }
 
 /// Asks whether the equation of a key holds: a filter's question.
@@ -130,7 +136,18 @@ impl Question for SumsTo {
         readable: Readable<'_>,
         laid: Laid<B>,
     ) -> Option<u64> {
-        readable.row::<I, B, P>(instructions, laid)
+        match readable.order() {
+            Order::Columns => readable.row::<I, B, P>(instructions, laid),
+            Order::Rows => readable.sum_of_rows::<I, B>(instructions, laid),
+        }
+    }
+
+    #[inline(always)]
+    fn fetch<B: Band>(readable: Readable<'_>, laid: &Laid<B>) {
+        match readable.order() {
+            Order::Columns => readable.fetch(laid),
+            Order::Rows => readable.fetch_rows(laid),
+        }
     }
 
     #[inline(always)]
@@ -280,14 +297,14 @@ impl<L: Places, Q: Question> Probe<L, Q> {
         // A ring of equations: each takes the place of one that is answered.
         let mut ring = [Laid::<B>::NOWHERE; AHEAD];
         for (laid, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *laid = fetch.find::<B, P>(key_hash);
+            *laid = fetch.find::<B, P, Q>(key_hash);
         }
         let behind = key_hashes.get(AHEAD..).unwrap_or_default();
         for (index, (&key_hash, answer)) in key_hashes.iter().zip(answers).enumerate() {
             let laid = &mut ring[index % AHEAD];
             *answer = self.ask::<I, B, P>(instructions, fetch.readable, key_hash, Some(*laid));
             if let Some(&next) = behind.get(index) {
-                *laid = fetch.find::<B, P>(next);
+                *laid = fetch.find::<B, P, Q>(next);
             }
         }
     }
@@ -302,9 +319,9 @@ struct Fetch<'a, F> {
 
 impl<F: Places> Fetch<'_, F> {
     #[inline(always)]
-    fn find<B: Band, P: Path>(&self, key_hash: u64) -> Laid<B> {
+    fn find<B: Band, P: Path, Q: Question>(&self, key_hash: u64) -> Laid<B> {
         let laid = self.places.find::<B, P>(self.readable, key_hash);
-        self.readable.fetch(&laid);
+        Q::fetch(self.readable, &laid);
         laid
     }
 }

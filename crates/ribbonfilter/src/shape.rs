@@ -4,7 +4,7 @@
 use crate::equation::{Balance, Shards, Starts};
 use crate::format;
 use crate::layers::{Buckets, Further, Layer};
-use crate::layout::Layout;
+use crate::layout::{Layout, Order};
 use crate::rate::Rate;
 use crate::{Variant, Width};
 
@@ -25,6 +25,8 @@ pub(crate) struct Shape {
     pub(crate) columns: u32,
     /// Blocks at the front that have a column fewer.
     pub(crate) boundary: u64,
+    /// How blocks are stored; those of filters are interleaved.
+    pub(crate) order: Order,
     /// The shards of a Balanced ribbon; one in a segment, even, for the others.
     pub(crate) balance: Balance,
 }
@@ -76,7 +78,7 @@ impl Shape {
 
     #[inline]
     pub(crate) fn layout(&self) -> Layout {
-        Layout::new(self.width, self.slots(), self.columns, self.boundary)
+        Layout::new(self.width, self.slots(), self.columns, self.boundary).ordered(self.order)
     }
 
     /// Whether each segment has a seed of its own, kept as one byte behind the solution.

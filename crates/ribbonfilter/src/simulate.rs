@@ -7,7 +7,7 @@ use crate::banding::{Banding, Insertion};
 use crate::construct::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
 use crate::layers::{Buckets, Further};
-use crate::layout::READ_AHEAD;
+use crate::layout::{Order, READ_AHEAD};
 use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
 use crate::shape::Shape;
@@ -81,6 +81,7 @@ pub fn homogeneous_instance(
         further: Further::default(),
         columns,
         boundary: 0,
+        order: Order::Columns,
         balance: Balance::default(),
     };
     let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
@@ -171,6 +172,7 @@ pub fn bumping_layer(
         further: Further::default(),
         columns: 1,
         boundary: 0,
+        order: Order::Columns,
         balance: Balance::default(),
     };
     let (empty, exceptions) = bumped_empty_slots(&layer, &keys, Kernel::best());

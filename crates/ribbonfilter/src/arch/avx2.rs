@@ -1,7 +1,7 @@
 //! AVX2: four columns in a vector, folded to single bits by shifts.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Work};
+use super::{Group, Instructions, Work, row_major};
 use crate::Width;
 use crate::width::Band;
 use core::arch::x86_64::*;
@@ -84,6 +84,123 @@ impl Instructions for Avx2 {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
+        // SAFETY: the token proves the features.
+        unsafe {
+            let sum = match SIZE {
+                2 => sum_of_16::<B>(rows, coefficients),
+                4 => sum_of_32::<B>(rows, coefficients),
+                _ => sum_of_64::<B>(rows, coefficients),
+            };
+            row_major::folded::<SIZE>(lanes_added(sum))
+        }
+    }
+}
+
+/// The sum of four words.
+///
+/// # Safety
+/// AVX2.
+#[inline(always)]
+pub(super) unsafe fn lanes_added(words: __m256i) -> u64 {
+    // SAFETY: as above.
+    unsafe {
+        let far = _mm256_extracti128_si256::<1>(words);
+        let two = _mm_xor_si128(_mm256_castsi256_si128(words), far);
+        _mm_cvtsi128_si64(_mm_xor_si128(two, _mm_unpackhi_epi64(two, two))) as u64
+    }
+}
+
+/// Rows of 16 bits, sixteen in a vector: each lane finds its coefficient among sixteen.
+///
+/// # Safety
+/// AVX2.
+#[inline(always)]
+unsafe fn sum_of_16<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
+    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    unsafe {
+        let [low, high] = coefficients.to_words();
+        let all = _mm256_broadcastsi128_si256(_mm_set_epi64x(high as i64, low as i64));
+        let own = _mm256_setr_epi16(
+            1,
+            2,
+            4,
+            8,
+            16,
+            32,
+            64,
+            128,
+            256,
+            512,
+            1024,
+            2048,
+            4096,
+            8192,
+            16384,
+            i16::MIN,
+        );
+        let mut sum = _mm256_setzero_si256();
+        for (number, rows) in rows.chunks_exact(32).enumerate() {
+            let two_bytes = _mm256_set1_epi16(0x0100 + 0x0202 * number as i16);
+            let sixteen = _mm256_shuffle_epi8(all, two_bytes);
+            let chosen = _mm256_cmpeq_epi16(_mm256_and_si256(sixteen, own), own);
+            let rows = _mm256_loadu_si256(rows.as_ptr().cast());
+            sum = _mm256_xor_si256(sum, _mm256_and_si256(rows, chosen));
+        }
+        sum
+    }
+}
+
+/// Rows of 32 bits, eight in a vector, from the last to the first: the top bit of each lane is
+/// its coefficient.
+///
+/// # Safety
+/// AVX2.
+#[inline(always)]
+unsafe fn sum_of_32<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
+    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    unsafe {
+        let [low, high] = coefficients.to_words();
+        let mut sum = _mm256_setzero_si256();
+        let words = [low, low >> 32, high, high >> 32];
+        for (rows, word) in rows.chunks(32 * 4).zip(words) {
+            // Of fewer than 32 coefficients none is beyond the rows.
+            let word = (word as u32) << (32 - rows.len() / 4);
+            let own = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+            let mut chosen = _mm256_sllv_epi32(_mm256_set1_epi32(word as i32), own);
+            for rows in rows.rchunks_exact(32) {
+                let rows = _mm256_maskload_epi32(rows.as_ptr().cast(), chosen);
+                sum = _mm256_xor_si256(sum, rows);
+                chosen = _mm256_slli_epi32::<8>(chosen);
+            }
+        }
+        sum
+    }
+}
+
+/// The same for rows of 64 bits, four in a vector.
+///
+/// # Safety
+/// AVX2.
+#[inline(always)]
+unsafe fn sum_of_64<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
+    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    unsafe {
+        let mut sum = _mm256_setzero_si256();
+        for (rows, word) in rows.chunks(64 * 8).zip(coefficients.to_words()) {
+            let word = word << (64 - rows.len() / 8);
+            let own = _mm256_setr_epi64x(3, 2, 1, 0);
+            let mut chosen = _mm256_sllv_epi64(_mm256_set1_epi64x(word as i64), own);
+            for rows in rows.rchunks_exact(32) {
+                let rows = _mm256_maskload_epi64(rows.as_ptr().cast(), chosen);
+                sum = _mm256_xor_si256(sum, rows);
+                chosen = _mm256_slli_epi64::<4>(chosen);
+            }
+        }
+        sum
     }
 }
 

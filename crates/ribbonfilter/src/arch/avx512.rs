@@ -3,7 +3,7 @@
 //! Masked loads never touch what lies beyond a group's words.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Work};
+use super::{Group, Instructions, Work, row_major};
 use crate::Width;
 use crate::back_substitution::{Columns, Rows};
 use crate::width::Band;
@@ -88,6 +88,30 @@ impl Instructions for Avx512 {
             }
         }
         bits
+    }
+
+    #[inline(always)]
+    fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
+        let [low, high] = coefficients.to_words();
+        let coefficients = u128::from(high) << 64 | u128::from(low);
+        // SAFETY: the token proves the features. Coefficients are the mask of what is loaded, and
+        // there is a row for every one that may be set.
+        unsafe {
+            let mut sum = _mm512_setzero_si512();
+            for (number, rows) in rows.chunks(64).enumerate() {
+                let chosen = coefficients >> (number * 64 / SIZE);
+                let source = rows.as_ptr();
+                let rows = match SIZE {
+                    2 => _mm512_maskz_loadu_epi16(chosen as u32, source.cast()),
+                    4 => _mm512_maskz_loadu_epi32(chosen as u16, source.cast()),
+                    _ => _mm512_maskz_loadu_epi64(chosen as u8, source.cast()),
+                };
+                sum = _mm512_xor_si512(sum, rows);
+            }
+            let half =
+                _mm256_xor_si256(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
+            row_major::folded::<SIZE>(super::avx2::lanes_added(half))
+        }
     }
 
     #[inline(always)]

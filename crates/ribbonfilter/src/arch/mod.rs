@@ -66,6 +66,7 @@ mod planes;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod prefetch;
+mod row_major;
 
 pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
 
@@ -77,7 +78,7 @@ fn prefetch(_: *const u8) {}
 
 use crate::Width;
 use crate::back_substitution::{self, Columns, Rows};
-use crate::layout::{Layout, load_bits};
+use crate::layout::{Layout, Order, first_bits, load_bits};
 use crate::width::{Band, with_band};
 use core::fmt;
 use core::marker::PhantomData;
@@ -141,6 +142,12 @@ impl Group<'_> {
 pub(crate) trait Instructions: Copy {
     /// The parities of a group's columns, one bit each; other bits are arbitrary.
     fn parities<B: Band>(self, group: Group<'_>) -> u64;
+
+    /// The sum of the rows that coefficients choose among `w` words of `SIZE` bytes: 2, 4 or 8.
+    #[inline(always)]
+    fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
+        row_major::sum_rows::<B, SIZE>(rows, coefficients)
+    }
 
     /// Solves the rows of a block, last to first, for so many columns.
     #[inline(always)]
@@ -410,7 +417,7 @@ impl Solution {
         let parts = with_band!(width, B => <B as Band>::PARTS) as u64;
         let readable = layout.offset(whole).saturating_add(OVER_READ) <= len;
         let fast_blocks = if readable { (whole + 1).saturating_sub(parts) } else { 0 };
-        let columns = ((1u128 << layout.columns()) - 1) as u64;
+        let columns = first_bits(layout.columns());
         let block_bytes = layout.columns() as usize * layout.word_bytes();
         Self { len, fast_blocks, columns, block_bytes, layout }
     }
@@ -433,6 +440,11 @@ impl<'a> Readable<'a> {
     #[inline(always)]
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
+    }
+
+    #[inline(always)]
+    pub(crate) fn order(self) -> Order {
+        self.solution.layout.order()
     }
 
     /// The layout, with all that the compiler may know of it.
@@ -458,9 +470,14 @@ impl<'a> Readable<'a> {
     /// Asks for the memory that [`matches`](Self::matches) will read.
     #[inline(always)]
     pub(crate) fn fetch<B: Band>(self, laid: &Laid<B>) {
-        const LINE: usize = 64;
         let first = self.bytes.as_ptr().wrapping_add(laid.offset);
-        let size = self.solution.block_bytes * B::PARTS;
+        self.fetch_from(first, self.solution.block_bytes * B::PARTS);
+    }
+
+    /// Asks for so many bytes.
+    #[inline(always)]
+    fn fetch_from(self, first: *const u8, size: usize) {
+        const LINE: usize = 64;
         prefetch(first);
         // Two lines are most that an equation of a usual filter reads.
         prefetch(first.wrapping_add(size.min(2 * LINE).saturating_sub(1)));
@@ -493,6 +510,9 @@ impl<'a> Readable<'a> {
         let columns = layout.columns_of(block);
         // A system narrower than the ribbon cuts the coefficients off.
         let coefficients = coefficients & B::first_bits(layout.slots() - slot);
+        if layout.order() == Order::Rows {
+            return Some((self.chosen_rows(slot, coefficients), first_bits(columns as u32)));
+        }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
         let mut parities = 0;
         let present = layout.blocks() - block;
@@ -504,7 +524,7 @@ impl<'a> Readable<'a> {
                 parities ^= u64::from(word.count_ones() & 1) << column;
             }
         }
-        Some((parities, ((1u128 << columns) - 1) as u64))
+        Some((parities, first_bits(columns as u32)))
     }
 
     /// Whether the solution, under the coefficients from their slot on, gives the expected

@@ -1,7 +1,7 @@
 //! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{Group, Instructions, Work};
+use super::{Group, Instructions, Work, row_major};
 use crate::Width;
 use crate::width::Band;
 use core::arch::aarch64::*;
@@ -50,6 +50,47 @@ impl Instructions for Neon {
             let parities = vand_u8(vget_low_u8(counts), vdup_n_u8(1));
             u64::from(vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr()))))
         }
+    }
+
+    #[inline(always)]
+    fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
+        // SAFETY: the token proves NEON, and a chunk has 16 bytes.
+        unsafe {
+            let mut sum = vdupq_n_u64(0);
+            for (rows, word) in rows.chunks(64 * SIZE).zip(coefficients.to_words()) {
+                for (number, rows) in rows.chunks_exact(16).enumerate() {
+                    let chosen = word >> (number * 16 / SIZE);
+                    sum = veorq_u64(sum, chosen_rows::<SIZE>(rows.as_ptr(), chosen));
+                }
+            }
+            row_major::folded::<SIZE>(vgetq_lane_u64::<0>(sum) ^ vgetq_lane_u64::<1>(sum))
+        }
+    }
+}
+
+/// The rows of 16 bytes that are chosen by the lowest bits of `coefficients`, as two words.
+///
+/// # Safety
+/// NEON, and 16 bytes to read.
+#[inline(always)]
+unsafe fn chosen_rows<const SIZE: usize>(source: *const u8, coefficients: u64) -> uint64x2_t {
+    const OWN_16: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+    const OWN_32: [u32; 4] = [1, 2, 4, 8];
+    const OWN_64: [u64; 2] = [1, 2];
+    // SAFETY: as above.
+    unsafe {
+        let chosen = match SIZE {
+            2 => vreinterpretq_u64_u16(vtstq_u16(
+                vdupq_n_u16(coefficients as u16),
+                vld1q_u16(OWN_16.as_ptr()),
+            )),
+            4 => vreinterpretq_u64_u32(vtstq_u32(
+                vdupq_n_u32(coefficients as u32),
+                vld1q_u32(OWN_32.as_ptr()),
+            )),
+            _ => vtstq_u64(vdupq_n_u64(coefficients), vld1q_u64(OWN_64.as_ptr())),
+        };
+        vandq_u64(vreinterpretq_u64_u8(vld1q_u8(source)), chosen)
     }
 }
 

@@ -40,12 +40,8 @@ impl Oracle {
     fn sum<B: Band>(&self, slot: u64, coefficients: B) -> u64 {
         let rows = self.rows[slot as usize..].iter().zip(0..B::WIDTH.bits());
         let chosen = rows.filter(|&(_, k)| coefficients.advance(k).first_block() & 1 == 1);
-        chosen.fold(0, |sum, (row, _)| sum ^ row) & first_bits(self.columns_at(slot))
+        chosen.fold(0, |sum, (row, _)| sum ^ row) & first_bits(self.columns_at(slot) as u32)
     }
-}
-
-fn first_bits(count: usize) -> u64 {
-    ((1u128 << count) - 1) as u64
 }
 
 /// Random coefficients mostly, and now and then the extremes.
@@ -76,6 +72,9 @@ fn layouts<B: Band>() -> Vec<Layout> {
         for columns in COLUMNS {
             let of_boundary = |&boundary| Layout::new(B::WIDTH, slots, columns, boundary);
             layouts.extend(boundaries.iter().map(of_boundary));
+            if Order::of_values(columns) == Order::Rows {
+                layouts.push(of_boundary(&0).ordered(Order::Rows));
+            }
         }
     }
     layouts
@@ -95,6 +94,9 @@ impl<B: Band> Work for Compare<'_, B> {
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) {
         let fractional = self.oracle.layout.is_fractional();
+        if self.oracle.layout.order() == Order::Rows {
+            return self.run_on_rows(instructions);
+        }
         match fractional {
             true => self.run_on::<I, Knows<true, false>>(instructions),
             false => self.run_on::<I, Knows<false, false>>(instructions),
@@ -103,6 +105,23 @@ impl<B: Band> Work for Compare<'_, B> {
 }
 
 impl<B: Band> Compare<'_, B> {
+    /// Every equation that has its slots has the sum of its rows, and every one has it slowly.
+    #[inline(always)]
+    fn run_on_rows<I: Instructions>(self, instructions: I) {
+        let Self { oracle, bytes, coefficients, name } = self;
+        let solution = Solution::new(oracle.layout, B::WIDTH, bytes.len());
+        let readable = solution.over(bytes).expect("bytes of that length");
+        for (slot, &coefficients) in (0..).zip(coefficients) {
+            let laid = readable.lay::<B, Knows<false, false>>(slot, coefficients, 0);
+            let sum = oracle.sum(slot, coefficients);
+            let slowly = readable.row_slowly(laid).map(|(row, _)| row);
+            assert_eq!(slowly, Some(sum), "slot {slot} of {:?}", oracle.layout);
+            let whole = slot + u64::from(B::WIDTH.bits()) <= oracle.layout.slots();
+            let found = readable.sum_of_rows(instructions, laid);
+            assert_eq!(found, whole.then_some(sum), "{name}: slot {slot} of {:?}", oracle.layout);
+        }
+    }
+
     /// The answer equals the row whatever lies beyond the columns, and no row that differs
     /// in one column; which one, changes from slot to slot.
     #[inline(always)]
@@ -119,7 +138,7 @@ impl<B: Band> Compare<'_, B> {
                 slowly
             };
             let (sum, columns) = (oracle.sum(slot, coefficients), oracle.columns_at(slot));
-            let beyond = !first_bits(columns);
+            let beyond = !first_bits(columns as u32);
             let other = sum ^ (1u64 << slot.checked_rem(columns as u64).unwrap_or(0)) & !beyond;
             let exact = matches(sum | beyond) && (columns == 0 || !matches(other));
             assert!(exact, "{name}: slot {slot} of {:?}", oracle.layout);

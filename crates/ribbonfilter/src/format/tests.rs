@@ -139,6 +139,7 @@ fn fields_keep_their_largest_values() {
         further: Further::default(),
         columns: FINGERPRINT_BITS,
         boundary: (1 << 40) - 1,
+        order: Order::Columns,
         balance: Balance::default(),
     };
     let header = Header {
@@ -335,7 +336,7 @@ fn what_no_builder_writes_is_refused_by_its_field() {
             other => panic!("{other:?}"),
         }
     };
-    let changes: [([u8; FIXED], Change, &str); 19] = [
+    let changes: [([u8; FIXED], Change, &str); 20] = [
         (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
         (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
         (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
@@ -349,6 +350,7 @@ fn what_no_builder_writes_is_refused_by_its_field() {
         (small, |fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
         (segmented, |fixed| put(fixed, at::COLUMNS, 3), "segment seeds"),
         (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
+        (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x40, "order of bits"),
         (small, |fixed| fixed[at::SEGMENTS] |= 0x20, "number of layers"),
         (small, |fixed| put(fixed, at::RATE, 1 << 18 | 1), "rate"),
         (balanced, |fixed| fixed[at::SHARD_BITS] = MAX_SHARD_BITS as u8 + 1, "shards"),
@@ -370,6 +372,7 @@ fn what_no_function_is_is_refused_by_its_field() {
     const fn columns(columns: u64, fingerprint: u64) -> u64 {
         columns | fingerprint << 7
     }
+    const ROWS: u64 = (ROW_MAJOR as u64) << 13;
     assert_eq!(get(&original, at::COLUMNS), columns(9, 2));
     let decoded = |change: Change| {
         let mut fixed = original;
@@ -380,7 +383,11 @@ fn what_no_function_is_is_refused_by_its_field() {
     assert_eq!(wide.content, Content::Function { fingerprint_bits: 63 });
     let narrow = decoded(|fixed| put(fixed, at::COLUMNS, columns(1, 0))).expect("a function");
     assert_eq!(narrow.content, Content::Function { fingerprint_bits: 0 });
-    let changes: [(Change, &str); 7] = [
+    let rows = decoded(|fixed| put(fixed, at::COLUMNS, columns(32, 2) | ROWS)).expect("a function");
+    assert_eq!(rows.shape.order, Order::Rows);
+    let changes: [(Change, &str); 9] = [
+        (|fixed| put(fixed, at::COLUMNS, columns(9, 2) | ROWS), "order of bits"),
+        (|fixed| put(fixed, at::COLUMNS, columns(8, 2) | ROWS), "order of bits"),
         (|fixed| put(fixed, at::COLUMNS, columns(9, 9)), "number of columns"),
         (|fixed| put(fixed, at::COLUMNS, columns(9, 63)), "number of columns"),
         (|fixed| put(fixed, at::COLUMNS, columns(0, 0)), "number of columns"),
@@ -409,12 +416,16 @@ fn hostile_functions_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(8);
     let noise = random.bytes(LARGEST as usize);
-    let (mut accepted, mut wide) = (0, 0);
+    let (mut accepted, mut wide, mut row_major) = (0, 0, 0);
     for _ in 0..60_000 {
         let mut fixed = hostile(&mut random);
         let number = random.below(64) & random.below(64);
         let features = get(&fixed, at::COLUMNS) >> 13 << 13;
-        put(&mut fixed, at::COLUMNS, random.below(66) | number << 7 | features);
+        let columns = match random.below(4) {
+            0 => 16 << random.below(3) | u64::from(ROW_MAJOR) << 13,
+            _ => random.below(66),
+        };
+        put(&mut fixed, at::COLUMNS, columns | number << 7 | features);
         put(&mut fixed, at::BOUNDARY, random.below(16) / 15);
         fixed[at::WHAT] = fixed[at::WHAT] & !3 | Kind::Function as u8;
         if fixed[at::WHAT] >> 2 & 3 != Variant::Balanced as u8 {
@@ -430,6 +441,7 @@ fn hostile_functions_never_panic() {
         let function = Function::open([data, &fixed].concat()).expect("the announced length");
         accepted += 1;
         wide += u32::from(function.value_bits() > 32);
+        row_major += columns >> 14;
         let hashes: Vec<u64> = (0..20).map(|_| random.next()).chain([0, u64::MAX]).collect();
         let values = function.get_hash_batch(&hashes);
         for (&hash, &value) in hashes.iter().zip(&values) {
@@ -441,6 +453,7 @@ fn hostile_functions_never_panic() {
     }
     assert!(accepted > 1000, "{accepted} accepted: the test shows too little");
     assert!(wide > 100, "{wide} with many bits: the test shows too little");
+    assert!(row_major > 100, "{row_major} in rows: the test shows too little");
 }
 
 /// A fixed part of ours with hostile contents: now and then any bits, mostly bits that

@@ -27,7 +27,7 @@ use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::BuildError;
 use crate::format::{Content, FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::layers::Further;
-use crate::layout::MAX_COLUMNS;
+use crate::layout::{MAX_COLUMNS, Order};
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
@@ -281,6 +281,7 @@ impl Settings {
                         _ => 0,
                     },
                     boundary: 0,
+                    order: Order::Columns,
                     balance: Balance::default(),
                 },
                 content: self.content(),
@@ -396,10 +397,12 @@ impl Frame {
     /// A function of so many bits. Of the keys that are not in it as many are found as have
     /// the fingerprint by chance.
     fn for_bits(&self, value: u32, fingerprint: u32) -> Plan {
+        let plan = self.with(Columns::whole(value + fingerprint));
         Plan {
+            shape: Shape { order: Order::of_values(plan.shape.columns), ..plan.shape },
             content: Content::Function { fingerprint_bits: fingerprint },
             expected_rate: libm::exp2(-f64::from(fingerprint)),
-            ..self.with(Columns::whole(value + fingerprint))
+            ..plan
         }
     }
 
@@ -429,6 +432,7 @@ impl Frame {
             further: system.further,
             columns: columns.most,
             boundary: columns.boundary,
+            order: Order::Columns,
             balance: system.balance,
         };
         Plan {

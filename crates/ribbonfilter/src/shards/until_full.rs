@@ -21,6 +21,7 @@ use crate::equation::{Balance, Seed, Starts, seeded, segment};
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
 use crate::layers::Further;
+use crate::layout::Order;
 use crate::memory::try_reserve;
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
@@ -225,6 +226,7 @@ fn one_row(ranges: &Ranges, columns: Columns) -> Shape {
         further: Further::default(),
         columns: columns.most,
         boundary: columns.boundary,
+        order: Order::Columns,
         balance: Balance::default(),
     }
 }

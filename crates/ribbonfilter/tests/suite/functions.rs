@@ -102,7 +102,7 @@ fn poor_hashes_and_keys_of_any_type() {
 fn any_order_number_of_threads_and_kernel() {
     for keys in [2, 1000, scale(40_000, 150_000, 1_000_000)] {
         for (variant, width) in kinds(keys) {
-            for bits in [5, 40] {
+            for bits in [5, 32, 40] {
                 let mut pairs = pairs(Keys::Random, keys, bits);
                 let first = build(builder(variant, width, bits), &pairs);
                 for (other, kernel) in Kernel::available().enumerate() {
@@ -124,7 +124,7 @@ fn any_order_number_of_threads_and_kernel() {
 #[test]
 fn every_kernel_reads_the_same() {
     for (variant, width) in kinds(5000) {
-        for bits in [1, 8, 9, 27, 64] {
+        for bits in [1, 8, 9, 16, 27, 32, 64] {
             let pairs = pairs(Keys::Random, 5000, bits);
             let function = build(builder(variant, width, bits), &pairs);
             let strangers: Vec<u64> = (0..2000).map(|index| random(4, index)).collect();

@@ -106,13 +106,15 @@ struct GoldenFunction {
 }
 
 #[rustfmt::skip]
-const FUNCTIONS: [GoldenFunction; 6] = [
+const FUNCTIONS: [GoldenFunction; 8] = [
     GoldenFunction { name: "v1-function-empty", variant: Standard, width: W128, value_bits: 9, fingerprint_bits: 0, keys: 0 },
     GoldenFunction { name: "v1-function-standard-128", variant: Standard, width: W128, value_bits: 64, fingerprint_bits: 0, keys: 500 },
+    GoldenFunction { name: "v1-function-standard-32-narrow", variant: Standard, width: W32, value_bits: 32, fingerprint_bits: 0, keys: 20 },
     GoldenFunction { name: "v1-function-standard-16", variant: Standard, width: W16, value_bits: 5, fingerprint_bits: 6, keys: 300 },
     GoldenFunction { name: "v1-function-balanced-64", variant: Balanced, width: W64, value_bits: 3, fingerprint_bits: 0, keys: 20_000 },
     GoldenFunction { name: "v1-function-bumped-32", variant: Bumped, width: W32, value_bits: 33, fingerprint_bits: 4, keys: 5000 },
     GoldenFunction { name: "v1-function-bumped-64", variant: Bumped, width: W64, value_bits: 7, fingerprint_bits: 8, keys: 20_000 },
+    GoldenFunction { name: "v1-function-bumped-128", variant: Bumped, width: W128, value_bits: 12, fingerprint_bits: 4, keys: 20_000 },
 ];
 
 fn value(golden: &GoldenFunction, index: u64) -> u64 {

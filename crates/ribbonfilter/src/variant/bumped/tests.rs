@@ -7,6 +7,7 @@ use crate::construct::Segment;
 use crate::equation::{Balance, below_segment, mix, seeded, segment};
 use crate::format::{Header, Kind};
 use crate::layers::{Buckets, Further};
+use crate::layout::Order;
 use crate::testing::Random;
 use crate::{BuildError, Filter, Variant, Width};
 use alloc::format;
@@ -24,6 +25,7 @@ fn layer(width: Width, segment_slots: u64, columns: u32, boundary: u64) -> Shape
         further: Further::default(),
         columns,
         boundary,
+        order: Order::Columns,
         balance: Balance::default(),
     }
 }
