@@ -51,7 +51,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ShrinkError::InvalidRate { rate });
         }
-        let shape = self.header.shape;
+        let shape = self.header().shape;
         let mut aim = rate;
         for _ in 0..TRIES {
             let chosen = Columns::for_rate(aim, shape.columns, |columns| self.sketch(columns));
@@ -88,7 +88,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// If the filter has fewer bytes already, if not even one block of one column fits, if
     /// the filter is damaged, or if memory runs out.
     pub fn shrink_to_bytes(&self, bytes: u64) -> Result<Filter, ShrinkError> {
-        let (shape, size) = (self.header.shape, self.size_in_bytes() as u64);
+        let (shape, size) = (self.header().shape, self.size_in_bytes() as u64);
         if bytes > size {
             return Err(ShrinkError::SizeTooLarge { bytes, size });
         }
@@ -118,7 +118,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Errors
     /// If the filter has fewer columns, if the filter is damaged, or if memory runs out.
     pub fn shrink_to_columns(&self, columns: f64) -> Result<Filter, ShrinkError> {
-        let shape = self.header.shape;
+        let shape = self.header().shape;
         let invalid = ShrinkError::InvalidColumns { columns, most: self.columns() };
         if self.is_empty() && columns > 0.0 {
             return self.with_columns(columns_of(&shape));
@@ -156,7 +156,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// If the columns do not add up to those of the filter, if the filter is damaged, or if
     /// memory runs out.
     pub fn split_columns(&self, columns: &[u32]) -> Result<Vec<Filter>, ShrinkError> {
-        let shape = self.header.shape;
+        let shape = self.header().shape;
         let asked = columns.iter().map(|&columns| u64::from(columns)).sum();
         if asked != u64::from(shape.columns) || columns.contains(&0) {
             return Err(ShrinkError::WrongColumns { asked, columns: shape.columns });
@@ -173,9 +173,9 @@ impl<D: AsRef<[u8]>> Filter<D> {
 
     /// What so many columns would give.
     fn sketch(&self, columns: Columns) -> Sketch {
-        let shape = of_columns(&self.header.shape, columns);
+        let shape = of_columns(&self.header().shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
-        let excess = self.expected_rate() - self.header.shape.nominal_rate().value();
+        let excess = self.expected_rate() - self.header().shape.nominal_rate().value();
         Sketch { shape, rate: promised_rate(&shape, 1.0) + excess }
     }
 
@@ -189,20 +189,21 @@ impl<D: AsRef<[u8]>> Filter<D> {
         // New checksums would hide what the old ones tell. And a foreign buffer may no longer
         // hold what was opened.
         let whole = format::verify(bytes, Kind::Filter).is_ok()
-            && Header::read(bytes, Kind::Filter).ok() == Some(self.header);
+            && Header::read(bytes, Kind::Filter).ok() == Some(self.header());
         if whole { Ok(bytes) } else { Err(ShrinkError::Damaged) }
     }
 
     /// The filter of some of the columns, from `first` on.
     fn some_columns(&self, first: u32, columns: Columns) -> Result<Filter, ShrinkError> {
-        let (from, shape) = (self.whole_bytes()?, of_columns(&self.header.shape, columns));
+        let (from, all) = (self.whole_bytes()?, self.header());
+        let shape = of_columns(&all.shape, columns);
         let mut smaller = OwnedBytes::zeroed(shape.data_bytes() as usize + format::FIXED)?;
         let to = smaller.as_mut();
-        self.header.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);
+        all.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);
         let homogeneous = shape.variant == Variant::Homogeneous && !self.is_empty();
         let rate = homogeneous.then(|| exact_rate(&shape, to).value());
-        let header = self.header.of_columns(shape, self.header.first_column() + first, rate);
-        format::metadata_mut(to, &header).copy_from_slice(format::metadata(from, &self.header));
+        let header = all.of_columns(shape, all.first_column() + first, rate);
+        format::metadata_mut(to, &header).copy_from_slice(format::metadata(from, &all));
         format::seal(to, &header);
         Ok(Filter::open(smaller).expect("what was shrunk can be opened"))
     }

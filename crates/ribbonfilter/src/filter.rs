@@ -3,7 +3,7 @@
 use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OpenError};
-use crate::format::{self, Header, Kind};
+use crate::format::{self, Header, Kind, Packed};
 use crate::query::{AnyProbe, Holds};
 use crate::{FilterBuilder, Key, Variant, Width};
 use alloc::vec;
@@ -33,7 +33,7 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Filter<D = OwnedBytes> {
     data: D,
-    pub(crate) header: Header,
+    packed: Packed,
     probe: AnyProbe<Holds>,
     /// The bytes that `data` had when it was opened.
     len: usize,
@@ -120,9 +120,14 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, header) = (bytes.len(), Header::read(bytes, Kind::Filter)?);
+        let (len, (packed, header)) = (bytes.len(), Packed::read(bytes, Kind::Filter)?);
         let probe = AnyProbe::new(&header, len, Kernel::best());
-        Ok(Self { data, header, probe, len })
+        Ok(Self { data, packed, probe, len })
+    }
+
+    /// All that the fixed part tells.
+    pub(crate) fn header(&self) -> Header {
+        self.packed.header(self.probe.further())
     }
 
     /// Checks every byte against the checksums.
@@ -152,7 +157,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     #[inline]
     pub fn contains(&self, key: impl Key) -> bool {
-        self.contains_hash(key.key_hash(self.header.key_seed))
+        self.contains_hash(key.key_hash(self.packed.key_seed()))
     }
 
     /// Whether the key with this hash might be in the set.
@@ -196,7 +201,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        self.probe.answer_keys(self.data.as_ref(), keys, self.header.key_seed, hits);
+        self.probe.answer_keys(self.data.as_ref(), keys, self.packed.key_seed(), hits);
     }
 
     /// [`contains_hash`](Self::contains_hash) for many hashes.
@@ -233,7 +238,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = AnyProbe::new(&self.header, self.len, kernel);
+        self.probe = AnyProbe::new(&self.header(), self.len, kernel);
         self
     }
 
@@ -268,7 +273,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn len(&self) -> u64 {
-        self.header.keys
+        self.header().keys
     }
 
     /// Whether there is no key: every query is then answered with no.
@@ -319,7 +324,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate(&self) -> f64 {
-        self.header.rate()
+        self.header().rate()
     }
 
     /// The variant.
@@ -330,7 +335,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn variant(&self) -> Variant {
-        self.header.shape.variant
+        self.header().shape.variant
     }
 
     /// The ribbon width.
@@ -341,7 +346,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn width(&self) -> Width {
-        self.header.shape.width
+        self.header().shape.width
     }
 
     /// The mean number of columns: bits that a query compares.
@@ -352,7 +357,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn columns(&self) -> f64 {
-        self.header.shape.mean_columns()
+        self.header().shape.mean_columns()
     }
 
     /// The seed under which keys are hashed.
@@ -365,7 +370,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn key_seed(&self) -> u64 {
-        self.header.key_seed
+        self.packed.key_seed()
     }
 }
 

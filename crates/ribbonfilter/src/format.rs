@@ -8,6 +8,7 @@
 
 use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::OpenError;
+use crate::layers::Further;
 use crate::layout::{MAX_COLUMNS, Order, READ_AHEAD};
 use crate::plan::Plan;
 use crate::shape::Shape;
@@ -199,11 +200,23 @@ impl Header {
     /// Decodes the fixed part and, of the data before it, the directory of layers.
     #[inline(always)]
     fn decode(data: &[u8], fixed: &[u8; FIXED], expected: Kind) -> Result<Self, OpenError> {
+        let further = layers::read_directory(data, usize::from(fixed[at::SEGMENTS] >> 5));
+        Self::of_fixed(fixed, further, expected)
+    }
+
+    /// Decodes the fixed part of a structure with these further layers.
+    #[inline(always)]
+    fn of_fixed(
+        fixed: &[u8; FIXED],
+        further: Result<Further, OpenError>,
+        expected: Kind,
+    ) -> Result<Self, OpenError> {
         let kind = Kind::of(fixed);
         if kind != expected {
             return Err(OpenError::WrongKind { expected, found: kind });
         }
-        let [variant, width, smash] = [2, 4, 6].map(|bit| fixed[at::WHAT] >> bit & 3);
+        let what = fixed[at::WHAT];
+        let (variant, width, smash) = (what >> 2 & 3, what >> 4 & 3, what >> 6);
         let columns = get(fixed, at::COLUMNS);
         let features = (columns >> 13) as u8;
         let unknown = features & !(SEGMENT_SEEDS | ROW_MAJOR);
@@ -225,7 +238,7 @@ impl Header {
             },
             segment_bits: u32::from(fixed[at::SEGMENTS] & 31),
             segment_slots: get(fixed, at::SEGMENT_SLOTS),
-            further: layers::read_directory(data, usize::from(fixed[at::SEGMENTS] >> 5))?,
+            further: further?,
             columns: (columns & 0x7f) as u32,
             boundary: get(fixed, at::BOUNDARY),
             order: if features & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows },
@@ -320,6 +333,31 @@ impl Header {
         fixed[at::VERSIONS] = VERSIONS;
         fixed[at::MAGIC].copy_from_slice(&MAGIC);
         fixed
+    }
+}
+
+/// The fixed part of what was opened, as small as it is stored: engines open a filter for every
+/// query, and most ask for nothing but a key.
+#[derive(Clone, Copy)]
+pub(crate) struct Packed([u8; FIXED]);
+
+impl Packed {
+    /// Reads a header, and keeps it packed.
+    #[inline(always)]
+    pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<(Self, Header), OpenError> {
+        let header = Header::read(bytes, kind)?;
+        let fixed = bytes.last_chunk().expect("a header was read");
+        Ok((Self(*fixed), header))
+    }
+
+    #[inline(always)]
+    pub(crate) fn key_seed(&self) -> u64 {
+        get(&self.0, at::KEY_SEED)
+    }
+
+    /// The header that was read, whose further layers these are.
+    pub(crate) fn header(&self, further: Further) -> Header {
+        Header::of_fixed(&self.0, Ok(further), Kind::of(&self.0)).expect("read before")
     }
 }
 
@@ -427,9 +465,10 @@ fn header_check(fixed: &[u8; FIXED]) -> u64 {
 
 #[inline(always)]
 fn get(fixed: &[u8; FIXED], field: core::ops::Range<usize>) -> u64 {
-    let mut word = [0; 8];
-    word[..field.len()].copy_from_slice(&fixed[field]);
-    u64::from_le_bytes(word)
+    // One load, wherever the field lies: opening is mostly this.
+    let from = field.start.min(FIXED - 8);
+    let word = u64::from_le_bytes(fixed[from..from + 8].try_into().expect("eight bytes"));
+    word >> (8 * (field.start - from)) & u64::MAX >> (64 - 8 * field.len())
 }
 
 fn put(fixed: &mut [u8; FIXED], field: core::ops::Range<usize>, value: u64) {

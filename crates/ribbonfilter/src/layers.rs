@@ -57,16 +57,26 @@ impl Layer {
 pub(crate) struct Further {
     count: u8,
     layers: [Layer; MAX_FURTHER],
+    /// The slots of all of them.
+    slots: u64,
     /// Room for so many buckets that bump all their keys.
     pub(crate) exceptions: u32,
 }
 
 impl Further {
-    /// So many layers, at most [`MAX_FURTHER`].
-    pub(crate) fn new(layers: &[Layer], exceptions: u32) -> Self {
-        let mut further = Self { count: layers.len() as u8, exceptions, ..Self::default() };
-        further.layers[..layers.len()].copy_from_slice(layers);
-        further
+    /// So many of these layers; the others must be none.
+    #[inline]
+    pub(crate) fn new(layers: [Layer; MAX_FURTHER], count: usize, exceptions: u32) -> Self {
+        // A hostile directory may let this overflow, and is refused.
+        let slots = layers[..count].iter().fold(0u64, |sum, layer| sum.wrapping_add(layer.slots()));
+        Self { count: count as u8, layers, slots, exceptions }
+    }
+
+    /// The same for the layers of a list.
+    pub(crate) fn of(list: &[Layer], exceptions: u32) -> Self {
+        let mut layers = [Layer::default(); MAX_FURTHER];
+        layers[..list.len()].copy_from_slice(list);
+        Self::new(layers, list.len(), exceptions)
     }
 
     #[inline]
@@ -76,7 +86,7 @@ impl Further {
 
     #[inline]
     pub(crate) fn slots(&self) -> u64 {
-        self.layers().iter().map(|layer| layer.slots()).sum()
+        self.slots
     }
 }
 

@@ -82,7 +82,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// than the filter has blocks (of 16, 32 or 64 slots; an empty filter can be cut into one
     /// part). If the filter is damaged, or if memory runs out.
     pub fn cut(&self, parts: u32) -> Result<Vec<Part>, ShrinkError> {
-        let shape = &self.header.shape;
+        let header = self.header();
+        let shape = &header.shape;
         if !part::can_be_cut(shape.variant) {
             return Err(ShrinkError::CannotBeCut { variant: shape.variant });
         }
@@ -95,7 +96,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         try_reserve(&mut cut, parts as usize)?;
         for number in 0..parts {
             let label = Label { number, parts, filter: part::check_of(filter) };
-            cut.push(Part::of(filter, &self.header, label)?);
+            cut.push(Part::of(filter, &header, label)?);
         }
         Ok(cut)
     }

@@ -16,8 +16,11 @@ use layered::Layers;
 use one_system::OneSystem;
 pub(crate) use ranges::Ranges;
 
-use crate::arch::{Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution};
+use crate::arch::{
+    Answer, Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution,
+};
 use crate::format::Header;
+use crate::layers::Further;
 use crate::layout::{Layout, Order};
 use crate::width::Band;
 use crate::{Key, Variant, Width};
@@ -38,7 +41,7 @@ const FAR_BYTES: usize = if cfg!(test) { 1 << 12 } else { 1 << 25 };
 const HASHED: usize = 256;
 
 /// How the keys of a variant find their places.
-pub(crate) trait Places: Copy {
+pub(crate) trait Places: Copy + 'static {
     /// What is known, and of use to them, of what might be known.
     type Known<const FRACTIONAL: bool, const PLAIN: bool>: Path;
 
@@ -72,8 +75,8 @@ pub(crate) trait Places: Copy {
 }
 
 /// What is asked at the place of a key.
-pub(crate) trait Question: Copy {
-    type Answer: Copy;
+pub(crate) trait Question: Copy + 'static {
+    type Answer: Copy + 'static;
     /// What is known, and of use to it, of what the places know.
     type Known<P: Path>: Path;
     /// What is told where the bytes have another length than those that were opened.
@@ -158,8 +161,9 @@ impl Question for SumsTo {
 
 /// All that a query needs besides the bytes, worked out once.
 #[derive(Clone, Copy)]
-pub(crate) struct Probe<L, Q: Question> {
-    compiled: Compiled<Self, Q::Answer>,
+pub(crate) struct Probe<L: 'static, Q: Question> {
+    answer: Answer<Self, Q::Answer>,
+    compiled: &'static Compiled<Self, Q::Answer>,
     solution: Solution,
     places: L,
 }
@@ -173,11 +177,9 @@ impl<L: Places, Q: Question> Probe<L, Q> {
     /// A probe of the solution with this layout in `len` bytes.
     #[inline(always)]
     pub(crate) fn new(layout: Layout, width: Width, len: usize, kernel: Kernel, places: L) -> Self {
-        Self {
-            compiled: kernel.compiled(width, layout.is_fractional(), places.is_plain()),
-            solution: Solution::new(layout, width, len),
-            places,
-        }
+        let compiled = kernel.compiled(width, layout.is_fractional(), places.is_plain());
+        let solution = Solution::new(layout, width, len);
+        Self { answer: compiled.answer(), compiled, solution, places }
     }
 
     #[inline(always)]
@@ -199,7 +201,7 @@ impl<L: Places, Q: Question> Probe<L, Q> {
     /// The answer for the key with this hash.
     #[inline(always)]
     pub(crate) fn answer_one(&self, bytes: &[u8], key_hash: u64) -> Q::Answer {
-        self.compiled.answer(self, bytes, key_hash)
+        self.answer.of(self, bytes, key_hash)
     }
 
     /// The same for many hashes, or as many as there is room for answers.
@@ -341,6 +343,14 @@ impl<Q: Question> AnyProbe<Q> {
                 Self::Layers(Probe::of_filter(header, len, kernel, Layers::new(header)))
             }
             _ => Self::OneSystem(Probe::of_filter(header, len, kernel, OneSystem::new(header))),
+        }
+    }
+
+    /// The layers behind the first that it was made of.
+    pub(crate) fn further(&self) -> Further {
+        match self {
+            Self::OneSystem(_) => Further::default(),
+            Self::Layers(probe) => probe.places.further(),
         }
     }
 

@@ -45,13 +45,28 @@ macro_rules! entries {
             query.answer_all::<_, B, P>($token, bytes, key_hashes, answers);
         }
 
-        pub(super) fn compiled<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+        const fn compiled<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
         ) -> $crate::arch::Compiled<Q, Q::Answer> {
             $crate::arch::Compiled {
                 answer: answer::<Q, B, P>,
                 answer_rare: answer_rare::<Q, B, P>,
                 answer_all: answer_all::<Q, B, P>,
             }
+        }
+
+        const fn of_width<Q: $crate::arch::Query, B: $crate::width::Band>(
+        ) -> [$crate::arch::Compiled<Q, Q::Answer>; 4] {
+            [
+                compiled::<Q, B, Q::Path<false, false>>(),
+                compiled::<Q, B, Q::Path<false, true>>(),
+                compiled::<Q, B, Q::Path<true, false>>(),
+                compiled::<Q, B, Q::Path<true, true>>(),
+            ]
+        }
+
+        /// A query compiled for every width and path.
+        pub(super) const fn table<Q: $crate::arch::Query>() -> $crate::arch::Table<Q> {
+            [of_width::<Q, u16>(), of_width::<Q, u32>(), of_width::<Q, u64>(), of_width::<Q, u128>()]
         }
     };
 }
@@ -223,31 +238,45 @@ pub(crate) struct Compiled<Q, A> {
     answer_all: unsafe fn(&Q, &[u8], &[u64], &mut [A]),
 }
 
-impl<Q, A> Clone for Compiled<Q, A> {
+/// A query for every width, and what else may be known: fractional columns, plain rows.
+type Table<Q> = [[Compiled<Q, <Q as Query>::Answer>; 4]; 4];
+
+/// The entry of [`Compiled`] that most queries take, at hand without a look into a table.
+pub(crate) struct Answer<Q, A>(unsafe fn(&Q, &[u8], u64) -> A);
+
+impl<Q, A> Clone for Answer<Q, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<Q, A> Copy for Compiled<Q, A> {}
+impl<Q, A> Copy for Answer<Q, A> {}
+
+#[expect(unsafe_code, reason = "code that needs the CPU's features")]
+impl<Q, A> Answer<Q, A> {
+    #[inline(always)]
+    pub(crate) fn of(self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
+        // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
+        // CPU has its features.
+        unsafe { (self.0)(query, bytes, key_hash) }
+    }
+}
 
 #[expect(unsafe_code, reason = "code that needs the CPU's features")]
 impl<Q, A> Compiled<Q, A> {
     #[inline(always)]
-    pub(crate) fn answer(self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
-        // SAFETY: only `Kernel::compiled` makes these, and a kernel exists only where the
-        // CPU has its features.
-        unsafe { (self.answer)(query, bytes, key_hash) }
+    pub(crate) fn answer(&self) -> Answer<Q, A> {
+        Answer(self.answer)
     }
 
     #[inline(always)]
-    pub(crate) fn answer_rare(self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
+    pub(crate) fn answer_rare(&self, query: &Q, bytes: &[u8], key_hash: u64) -> A {
         // SAFETY: as above.
         unsafe { (self.answer_rare)(query, bytes, key_hash) }
     }
 
     #[inline(always)]
-    pub(crate) fn answer_all(self, query: &Q, bytes: &[u8], hashes: &[u64], answers: &mut [A]) {
+    pub(crate) fn answer_all(&self, query: &Q, bytes: &[u8], hashes: &[u64], answers: &mut [A]) {
         // SAFETY: as above.
         unsafe { (self.answer_all)(query, bytes, hashes, answers) }
     }
@@ -333,31 +362,23 @@ impl Kernel {
 
     /// The query for this kernel, a width, and what else is known.
     #[inline]
-    pub(crate) fn compiled<Q: Query>(
+    pub(crate) fn compiled<Q: Query + 'static>(
         self,
         width: Width,
         fractional: bool,
         plain: bool,
-    ) -> Compiled<Q, Q::Answer> {
-        match (fractional, plain) {
-            (false, false) => self.compiled_for::<Q, Q::Path<false, false>>(width),
-            (false, true) => self.compiled_for::<Q, Q::Path<false, true>>(width),
-            (true, false) => self.compiled_for::<Q, Q::Path<true, false>>(width),
-            (true, true) => self.compiled_for::<Q, Q::Path<true, true>>(width),
-        }
-    }
-
-    #[inline]
-    fn compiled_for<Q: Query, P: Path>(self, width: Width) -> Compiled<Q, Q::Answer> {
-        with_band!(width, B => match self.0 {
-            Choice::Portable => portable::compiled::<Q, B, P>(),
+    ) -> &'static Compiled<Q, Q::Answer> {
+        // Tables rather than branches: engines open a filter for every query.
+        let table: &'static Table<Q> = match self.0 {
+            Choice::Portable => const { &portable::table::<Q>() },
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(_) => avx2::compiled::<Q, B, P>(),
+            Choice::Avx2(_) => const { &avx2::table::<Q>() },
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(_) => avx512::compiled::<Q, B, P>(),
+            Choice::Avx512(_) => const { &avx512::table::<Q>() },
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Choice::Neon(_) => neon::compiled::<Q, B, P>(),
-        })
+            Choice::Neon(_) => const { &neon::table::<Q>() },
+        };
+        &table[width as usize][2 * usize::from(fractional) + usize::from(plain)]
     }
 
     /// Runs some work with this kernel's instructions.

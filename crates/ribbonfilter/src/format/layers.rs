@@ -56,9 +56,15 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
     let (entries, exceptions) = data[begin..].split_at(count * LAYER);
     let mut layers = [Layer::default(); MAX_FURTHER];
     for (layer, entry) in layers.iter_mut().zip(entries.chunks_exact(LAYER)) {
-        *layer = Layer::new(u32::from(entry[4]), little_endian(&entry[..4]));
+        *layer = Layer::new(u32::from(entry[4]), u64::from(number(entry)));
     }
-    Ok(Further::new(&layers[..count], little_endian(exceptions) as u32))
+    Ok(Further::new(layers, count, number(exceptions)))
+}
+
+/// The number in the first four bytes.
+#[inline(always)]
+fn number(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
 }
 
 /// Refuses layers that no builder writes.
@@ -72,7 +78,8 @@ pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
     if shape.width == Width::W16 && !further.is_empty() {
         return wrong("width");
     }
-    let last = shape.layers().last().expect("there is a first layer");
+    let first = Layer::new(shape.segment_bits, shape.segment_slots);
+    let last = *further.last().unwrap_or(&first);
     if last.segment_bits() != 0 || (last.segment_slots() == 0 && !further.is_empty()) {
         return wrong("last layer");
     }

@@ -14,7 +14,7 @@ use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::equation::mix;
 use crate::error::{BuildError, OpenError};
-use crate::format::{self, Content, Header, Kind};
+use crate::format::{self, Content, Header, Kind, Packed};
 use crate::query::{AnyProbe, SumsTo};
 use crate::{Key, Variant, Width};
 use alloc::vec;
@@ -44,7 +44,7 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Function<D = OwnedBytes> {
     data: D,
-    header: Header,
+    packed: Packed,
     rows: Rows,
     probe: AnyProbe<SumsTo>,
     /// The bytes that `data` had when it was opened.
@@ -128,14 +128,18 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, header) = (bytes.len(), Header::read(bytes, Kind::Function)?);
+        let (len, (packed, header)) = (bytes.len(), Packed::read(bytes, Kind::Function)?);
         let fingerprint_bits = match header.content {
             Content::Function { fingerprint_bits } => fingerprint_bits,
             Content::Filter { .. } => 0,
         };
         let value_bits = header.shape.columns - fingerprint_bits;
         let probe = AnyProbe::new(&header, len, Kernel::best());
-        Ok(Self { data, header, rows: Rows { value_bits, fingerprint_bits }, probe, len })
+        Ok(Self { data, packed, rows: Rows { value_bits, fingerprint_bits }, probe, len })
+    }
+
+    fn header(&self) -> Header {
+        self.packed.header(self.probe.further())
     }
 
     /// Checks every byte against the checksums.
@@ -166,7 +170,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     #[inline]
     pub fn get(&self, key: impl Key) -> u64 {
-        self.get_hash(key.key_hash(self.header.key_seed))
+        self.get_hash(key.key_hash(self.packed.key_seed()))
     }
 
     /// The value of the key with this hash.
@@ -203,7 +207,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     #[inline]
     pub fn lookup(&self, key: impl Key) -> Option<u64> {
-        self.lookup_hash(key.key_hash(self.header.key_seed))
+        self.lookup_hash(key.key_hash(self.packed.key_seed()))
     }
 
     /// [`lookup`](Self::lookup) for the key with this hash.
@@ -254,7 +258,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     pub fn get_batch_into<K: Key>(&self, keys: &[K], values: &mut [u64]) {
         let values = first_of(values, keys.len());
-        self.probe.answer_keys(self.data.as_ref(), keys, self.header.key_seed, values);
+        self.probe.answer_keys(self.data.as_ref(), keys, self.packed.key_seed(), values);
         self.cut(values);
     }
 
@@ -302,7 +306,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn lookup_batch<K: Key>(&self, keys: &[K]) -> Vec<Option<u64>> {
-        let hashes = keys.iter().map(|key| key.key_hash(self.header.key_seed));
+        let hashes = keys.iter().map(|key| key.key_hash(self.packed.key_seed()));
         self.lookup_hash_batch(&hashes.collect::<Vec<_>>())
     }
 
@@ -324,7 +328,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = AnyProbe::new(&self.header, self.len, kernel);
+        self.probe = AnyProbe::new(&self.header(), self.len, kernel);
         self
     }
 
@@ -358,7 +362,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn len(&self) -> u64 {
-        self.header.keys
+        self.header().keys
     }
 
     /// Whether there is no key.
@@ -422,7 +426,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn variant(&self) -> Variant {
-        self.header.shape.variant
+        self.header().shape.variant
     }
 
     /// The ribbon width.
@@ -433,7 +437,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn width(&self) -> Width {
-        self.header.shape.width
+        self.header().shape.width
     }
 
     /// The seed under which keys are hashed.
@@ -445,7 +449,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn key_seed(&self) -> u64 {
-        self.header.key_seed
+        self.packed.key_seed()
     }
 }
 

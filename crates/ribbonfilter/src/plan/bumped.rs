@@ -140,7 +140,7 @@ pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> Sys
     System {
         segment_bits: layers[0].segment_bits(),
         segment_slots: layers[0].segment_slots(),
-        further: Further::new(&layers[1..], exceptions),
+        further: Further::of(&layers[1..], exceptions),
         smash: true,
         // The keys of the last layer are known when it is built.
         queue_limit: None,

@@ -96,6 +96,10 @@ impl Layers {
         }
     }
 
+    pub(super) fn further(&self) -> Further {
+        self.further
+    }
+
     /// A key's place in a layer.
     #[inline(always)]
     fn place(layer: &Layer, mixed: u64) -> Place {
