@@ -206,23 +206,31 @@ impl Layout {
         })
     }
 
-    /// Bits of one column, from a slot on; there must be so many in its block, fewer than 64
-    /// unless they are all of it.
-    pub(crate) fn column(&self, bytes: &[u8], slot: u64, column: usize, count: u32) -> u64 {
+    /// The first columns, as many as there are words, in `count` slots from one on, which its block
+    /// must have; fewer than 64 unless they are all of it.
+    #[inline(always)]
+    pub(crate) fn columns_from(&self, bytes: &[u8], slot: u64, count: u64, words: &mut [u64]) {
         debug_assert_eq!(self.order, Order::Columns);
         let block = self.block_of(slot);
-        let offset = self.offset(block);
-        let word = match block < self.whole_blocks() {
-            true => {
-                let size = self.word_bytes();
-                let mut word = [0; 8];
-                word[..size].copy_from_slice(&bytes[offset + column * size..][..size]);
-                u64::from_le_bytes(word)
+        let (offset, shift) = (self.offset(block), self.shift_of(slot));
+        let mask = u64::MAX >> (64 - count);
+        if block < self.whole_blocks() && self.word_bytes() == 8 {
+            for (word, stored) in words.iter_mut().zip(bytes[offset..].chunks_exact(8)) {
+                let stored = u64::from_le_bytes(stored.try_into().expect("eight bytes"));
+                *word = stored >> shift & mask;
             }
-            false => load_bits(bytes, offset * 8 + column * self.stride(block)),
-        };
-        let bits = word >> self.shift_of(slot);
-        bits & u64::MAX >> (64 - count)
+        } else if block < self.whole_blocks() {
+            let size = self.word_bytes();
+            for (word, stored) in words.iter_mut().zip(bytes[offset..].chunks_exact(size)) {
+                let stored = stored.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+                *word = stored >> shift & mask;
+            }
+        } else {
+            for (column, word) in words.iter_mut().enumerate() {
+                let bits = load_bits(bytes, offset * 8 + column * self.stride(block));
+                *word = bits >> shift & mask;
+            }
+        }
     }
 
     /// Copies so many columns as `target` has, from column `first` on, to where it keeps them.

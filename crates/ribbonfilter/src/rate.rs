@@ -15,8 +15,8 @@
 //!
 //! Nearly all windows have full rank, and half a window of rows proves it for as many
 //! starts: those of the half before all see all of them. As columns they are a word each,
-//! so that the proof is a small elimination without a branch that depends on the bits. Where
-//! it fails, rows are read backwards from the end of a window until they span everything;
+//! so that the proof is a small elimination without a branch that depends on the bits, made for
+//! several halves side by side ([`Halves`]). Where it fails, rows are read backwards from the end of a window until they span everything;
 //! and where they never do, a basis that prefers late rows is slid from start to start.
 //!
 //! # The screen
@@ -51,22 +51,25 @@ impl Rate {
 
 /// The exact rate over some starts of a homogeneous solution of `columns` columns.
 ///
-/// `row` gives the rows of the segment's solution, cut to those columns, and `half` the bits
-/// of one column in half a window of rows from a slot on; the starts are `first .. end`. The
+/// `row` gives the rows of the segment's solution, cut to those columns, and `half` the words
+/// of the columns in half a window of rows from a slot on; the starts are `first .. end`. The
 /// unit of the result is [`Starts::total_weight`] times `2^64`.
+#[inline(always)]
 pub(crate) fn homogeneous_rate(
     row: impl Fn(u64) -> u64,
-    half: impl Fn(u64, usize) -> u64,
+    half: impl Fn(u64, &mut [u64]),
     starts: Starts,
     window: u64,
     columns: usize,
     first: u64,
     end: u64,
 ) -> Rate {
+    let mut halves = Halves::new(starts, window);
     let mut positives = 0;
     let mut start = first;
     while start < end {
-        let run = half_window_run(&half, start, starts, window, columns)
+        let run = halves
+            .run_from(start, columns, &half)
             .unwrap_or_else(|| full_rank_run(&row, start, window, columns))
             .min(end - start);
         if run > 0 {
@@ -83,45 +86,79 @@ pub(crate) fn homogeneous_rate(
     Rate::new(positives, u128::from(weight) << 64)
 }
 
-/// For how many starts from `start` on the next half of a window proves full rank, if it does.
-fn half_window_run(
-    half: impl Fn(u64, usize) -> u64,
-    start: u64,
-    starts: Starts,
-    window: u64,
-    columns: usize,
-) -> Option<u64> {
-    let rows = window / 2;
-    // Small systems need not fill their windows …
-    if rows == 0 || !window.is_power_of_two() {
-        return None;
-    }
-    let first = (start / rows + 1) * rows;
-    // … and near the end rows are missing.
-    if first + rows >= starts.count() + window {
-        return None;
-    }
-    let mut words = [0; 64];
-    let words = &mut words[..columns];
-    for (column, word) in words.iter_mut().enumerate() {
-        *word = half(first, column);
-    }
-    are_independent(words).then_some(first - start)
+/// Halves of windows that lie side by side, which of them have full rank, found for some at once.
+struct Halves {
+    /// Rows of a half, none if windows have no halves, and how many halves have all of them.
+    rows: u64,
+    count: u64,
+    /// The first of those that were looked at, and a bit for each that has full rank.
+    first: u64,
+    proven: u32,
 }
 
-/// Whether no sum of some of the words is zero.
-fn are_independent(words: &mut [u64]) -> bool {
-    for index in 0..words.len() {
-        let (word, behind) = (words[index], &mut words[index + 1..]);
-        let pivot = word & word.wrapping_neg();
-        if pivot == 0 {
-            return false;
+/// Halves that are looked at together: as many words as two or four vectors hold.
+const LANES: usize = 8;
+
+impl Halves {
+    fn new(starts: Starts, window: u64) -> Self {
+        // Small systems need not fill their windows.
+        let rows = if window.is_power_of_two() { window / 2 } else { 0 };
+        let slots = starts.count() + window - 1;
+        Self { rows, count: slots.checked_div(rows).unwrap_or(0), first: 0, proven: 0 }
+    }
+
+    /// For how many starts from `start` on the next half of a window proves full rank, if it
+    /// does.
+    #[inline(always)]
+    fn run_from(
+        &mut self,
+        start: u64,
+        columns: usize,
+        half: impl Fn(u64, &mut [u64]),
+    ) -> Option<u64> {
+        let number = start.checked_div(self.rows)? + 1;
+        if number >= self.count {
+            return None;
         }
-        for other in behind {
-            *other ^= if *other & pivot == 0 { 0 } else { word };
+        // None is looked at before the first start.
+        if self.first == 0 || number - self.first >= LANES as u64 {
+            self.look_at(number, columns, half);
+        }
+        let proven = self.proven >> (number - self.first) & 1 == 1;
+        proven.then(|| number * self.rows - start)
+    }
+
+    #[inline(always)]
+    fn look_at(&mut self, first: u64, columns: usize, half: impl Fn(u64, &mut [u64])) {
+        let (mut words, mut lanes) = ([0; 64], [[0; LANES]; 64]);
+        let lanes = &mut lanes[..columns];
+        for (lane, number) in (first..self.count).take(LANES).enumerate() {
+            half(number * self.rows, &mut words[..columns]);
+            for (lanes, &word) in lanes.iter_mut().zip(&words) {
+                lanes[lane] = word;
+            }
+        }
+        *self = Self { first, proven: independent(lanes), ..*self };
+    }
+}
+
+/// A bit for each lane in which no sum of some of the words is zero.
+#[inline(always)]
+fn independent(lanes: &mut [[u64; LANES]]) -> u32 {
+    let mut all = [u64::MAX; LANES];
+    for index in 0..lanes.len() {
+        let (words, behind) = (lanes[index], &mut lanes[index + 1..]);
+        let pivots = words.map(|word| word & word.wrapping_neg());
+        for (all, pivot) in all.iter_mut().zip(pivots) {
+            *all &= if pivot == 0 { 0 } else { u64::MAX };
+        }
+        for others in behind {
+            for lane in 0..LANES {
+                others[lane] ^= if others[lane] & pivots[lane] == 0 { 0 } else { words[lane] };
+            }
         }
     }
-    true
+    all.iter().enumerate().fold(0, |bits, (lane, all)| bits | (*all as u32 & 1) << lane)
 }
 
 /// For how many starts from `start` on the rows at the end of its window prove full rank.

@@ -11,7 +11,7 @@ use crate::layout::{Order, READ_AHEAD};
 use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
 use crate::shape::Shape;
-use crate::variant::{balanced_fits, bumped_empty_slots, homogeneous_rate};
+use crate::variant::{SegmentRate, balanced_fits, bumped_empty_slots};
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
 use alloc::vec;
@@ -69,7 +69,8 @@ pub fn homogeneous_instance(
         let layout = shape.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
         workspace.solve(|slot| free_row(slot).into(), &layout, &mut bytes);
-        let rate = homogeneous_rate(shape, &layout, &bytes).value();
+        let rate =
+            Kernel::best().run(SegmentRate { shape, layout: &layout, bytes: &bytes }).value();
         Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
     }
     let shape = Shape {

@@ -52,6 +52,10 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         (self.kernel, &mut self.banding, &mut self.shelves)
     }
 
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
     /// Solves the system into a segment's bytes.
     pub(crate) fn solve(&self, free: impl Fn(u64) -> u64, layout: &Layout, bytes: &mut [u8]) {
         self.kernel.run(Solve { banding: &self.banding, free, layout, bytes });

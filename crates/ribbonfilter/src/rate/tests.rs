@@ -94,9 +94,11 @@ impl Case {
 
     fn rate(&self, first: u64, end: u64) -> Rate {
         let row = |slot| self.rows[slot as usize];
-        let half = |slot: u64, column: usize| {
-            let rows = self.rows[slot as usize..][..self.window as usize / 2].iter().rev();
-            rows.fold(0, |bits, row| bits << 1 | row >> column & 1)
+        let half = |slot: u64, words: &mut [u64]| {
+            for (column, word) in words.iter_mut().enumerate() {
+                let rows = self.rows[slot as usize..][..self.window as usize / 2].iter().rev();
+                *word = rows.fold(0, |bits, row| bits << 1 | row >> column & 1);
+            }
         };
         homogeneous_rate(row, half, self.starts, self.window, self.columns, first, end)
     }

@@ -10,6 +10,7 @@
 
 use super::standard::is_hopeless;
 use super::{Failure, Solved};
+use crate::arch::{Instructions, Kernel, Work};
 use crate::construct::{Crew, Segment, Task, Workspace};
 use crate::equation::free_row;
 use crate::layout::Layout;
@@ -104,7 +105,8 @@ fn solve_all<B: Band>(
         let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
         let free = |slot| free_row(segment.first_slot + slot).into();
         workspace.solve(free, &segment.layout, segment.bytes);
-        Ok((segment_rate(&shape, &segment.layout, segment.bytes), redundant))
+        let rate = SegmentRate { shape: &shape, layout: &segment.layout, bytes: segment.bytes };
+        Ok((workspace.kernel().run(rate), redundant))
     })?;
     Ok(Candidate {
         seed,
@@ -120,23 +122,37 @@ pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
         let first_slot = segment * shape.segment_slots;
         let part = layout.part(first_slot, shape.segment_slots);
         let begin = layout.offset(layout.block_of(first_slot));
-        sum.and(segment_rate(shape, &part, &bytes[begin..]))
+        let rate = SegmentRate { shape, layout: &part, bytes: &bytes[begin..] };
+        sum.and(Kernel::best().run(rate))
     })
 }
 
 /// The exact rate of a solved segment: before the boundary with a column fewer.
-pub(crate) fn segment_rate(shape: &Shape, layout: &Layout, bytes: &[u8]) -> Rate {
-    let starts = shape.starts();
-    let window = u64::from(shape.width.bits()).min(shape.segment_slots);
-    let boundary = layout.boundary_slot().min(starts.count());
-    let all = layout.columns() as usize;
-    let part = |columns, from, to| {
-        let row = |slot| layout.row(bytes, slot, columns);
-        let half = |slot, column| layout.column(bytes, slot, column, window as u32 / 2);
-        homogeneous_rate(row, half, starts, window, columns, from, to)
-    };
-    match boundary {
-        0 => part(all, 0, starts.count()),
-        _ => part(all - 1, 0, boundary).and(part(all, boundary, starts.count())),
+pub(crate) struct SegmentRate<'a> {
+    pub(crate) shape: &'a Shape,
+    pub(crate) layout: &'a Layout,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Work for SegmentRate<'_> {
+    type Output = Rate;
+
+    /// Any kernel does, since its instructions are the compiler's to use.
+    #[inline(always)]
+    fn run<I: Instructions>(self, _: I) -> Rate {
+        let Self { shape, layout, bytes } = self;
+        let starts = shape.starts();
+        let window = u64::from(shape.width.bits()).min(shape.segment_slots);
+        let boundary = layout.boundary_slot().min(starts.count());
+        let all = layout.columns() as usize;
+        let runs =
+            [(all - usize::from(boundary > 0), 0, boundary), (all, boundary, starts.count())];
+        let rate_of = |(columns, from, to)| {
+            let row = |slot| layout.row(bytes, slot, columns);
+            let half =
+                |slot, words: &mut [u64]| layout.columns_from(bytes, slot, window / 2, words);
+            homogeneous_rate(row, half, starts, window, columns, from, to)
+        };
+        runs.into_iter().map(rate_of).fold(Rate::default(), Rate::and)
     }
 }

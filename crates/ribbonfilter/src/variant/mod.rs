@@ -10,7 +10,7 @@ mod standard;
 
 pub(crate) use balanced::fits as balanced_fits;
 pub(crate) use bumped::empty_slots as bumped_empty_slots;
-pub(crate) use homogeneous::{exact_rate, segment_rate as homogeneous_rate};
+pub(crate) use homogeneous::{SegmentRate, exact_rate};
 pub(crate) use standard::first_seed;
 
 use crate::construct::{Goal, Task};
