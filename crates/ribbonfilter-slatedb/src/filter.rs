@@ -30,8 +30,9 @@ impl RibbonFilter {
 }
 
 fn open(data: &[u8]) -> Result<Filter<Bytes>, OpenError> {
-    Filter::open(data)?.verify()?;
-    Filter::open(Bytes::copy_from_slice(data))
+    let filter = Filter::open(Bytes::copy_from_slice(data))?;
+    filter.verify()?;
+    Ok(filter)
 }
 
 impl slatedb::Filter for RibbonFilter {

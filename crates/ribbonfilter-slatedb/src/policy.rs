@@ -21,8 +21,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct RibbonFilterPolicy {
     target: Target,
-    variant: Option<Variant>,
-    width: Option<Width>,
+    variant: Variant,
+    width: Width,
     keys: Arc<Keys>,
     name: String,
     /// For estimates: SlateDB asks for one at every write, and a plan takes longer than that.
@@ -85,16 +85,16 @@ impl RibbonFilterPolicy {
         let keys = Keys { whole: true, extractor: None };
         Self {
             target,
-            variant: None,
-            width: None,
+            variant: Variant::Bumped,
+            width: Width::W64,
             name: name(&keys),
             keys: Arc::new(keys),
             bytes_per_key: 0.0,
         }
     }
 
-    /// Takes this variant instead of the planner's choice, which is the smallest filter:
-    /// [`Variant::Homogeneous`] with [`Width::W64`] builds and answers faster.
+    /// Takes this variant instead of [`Variant::Bumped`]. [`Variant::Homogeneous`] builds faster
+    /// and takes 4 to 9 % more bytes.
     ///
     /// ```
     /// use ribbonfilter::{Variant, Width};
@@ -102,32 +102,33 @@ impl RibbonFilterPolicy {
     ///
     /// let policy = RibbonFilterPolicy::with_rate(0.01)?
     ///     .with_variant(Variant::Homogeneous)?
-    ///     .with_width(Width::W64)?;
+    ///     .with_width(Width::W32)?;
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
     /// # Errors
     /// If the variant does not go with the other settings.
     pub fn with_variant(mut self, variant: Variant) -> Result<Self, BuildError> {
-        self.variant = Some(variant);
+        self.variant = variant;
         self.checked()
     }
 
-    /// Takes this width instead of the planner's choice. A table whose number of keys it does
-    /// not suit gets another one.
+    /// Takes this width instead of [`Width::W64`]: twice that saves some thousandths of the bytes
+    /// and takes up to twice as long to build. A table whose number of keys the width does not
+    /// suit gets another one.
     ///
     /// ```
     /// use ribbonfilter::Width;
     /// use ribbonfilter_slatedb::RibbonFilterPolicy;
     ///
-    /// let policy = RibbonFilterPolicy::with_rate(0.01)?.with_width(Width::W64)?;
+    /// let policy = RibbonFilterPolicy::with_rate(0.01)?.with_width(Width::W128)?;
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
     /// # Errors
     /// If the width does not go with the other settings.
     pub fn with_width(mut self, width: Width) -> Result<Self, BuildError> {
-        self.width = Some(width);
+        self.width = width;
         self.checked()
     }
 
@@ -193,13 +194,11 @@ impl RibbonFilterPolicy {
 
     fn settings(&self) -> FilterBuilder<'static> {
         // SlateDB writes several tables at a time: each on its own thread is enough.
-        let settings = Filter::builder().threads(1);
-        let settings = match self.target {
+        let settings = Filter::builder().threads(1).variant(self.variant).width(self.width);
+        match self.target {
             Target::Rate(rate) => settings.false_positive_rate(rate),
             Target::BitsPerKey(bits) => settings.bits_per_key(bits),
-        };
-        let settings = self.variant.into_iter().fold(settings, FilterBuilder::variant);
-        self.width.into_iter().fold(settings, FilterBuilder::width)
+        }
     }
 }
 

@@ -83,7 +83,7 @@ fn settings_that_no_filter_can_meet_are_refused() {
     }
     assert!(RibbonFilterPolicy::with_bits_per_key(0.0).is_err());
     let low = RibbonFilterPolicy::with_rate(2.5e-10).expect("32 columns");
-    assert!(low.clone().with_width(Width::W64).is_ok());
+    assert!(low.clone().with_width(Width::W128).is_ok());
     let error = low.with_variant(Variant::Homogeneous).expect_err("out of its reach");
     assert!(matches!(error, BuildError::RateTooLow { .. }));
 }
@@ -92,10 +92,10 @@ fn settings_that_no_filter_can_meet_are_refused() {
 fn estimates_are_near_the_truth() {
     for policy in [policy(), RibbonFilterPolicy::with_bits_per_key(10.0).expect("enough bits")] {
         assert_eq!(policy.estimate_size(0), 0);
-        for keys in [1000, 10_000, 100_000] {
+        for keys in [10_000, 30_000, 100_000] {
             let (size, estimate) =
                 (stored(&policy, keys).size(), policy.estimate_size(keys as usize));
-            assert!(size.abs_diff(estimate) <= 60, "{keys} keys: {size}, not {estimate}");
+            assert!(size.abs_diff(estimate) * 50 <= size, "{keys} keys: {size}, not {estimate}");
         }
     }
 }
@@ -115,7 +115,7 @@ fn versions_of_a_key_count_once() {
 #[test]
 fn the_name_stands_for_format_and_hash() {
     assert_eq!(RibbonFilterPolicy::NAME, "ribbonfilter:v1");
-    let mut expected = ribbonfilter::Filter::builder().false_positive_rate(0.01);
+    let mut expected = ribbonfilter::Filter::builder().false_positive_rate(0.01).width(Width::W64);
     expected.extend_hashes((0..160).map(|number| key(number).key_hash(0)));
     expected.extend_hashes((0..10).map(|prefix| key(prefix * 16)[..8].key_hash(1)));
     let expected = expected.finish().expect("a filter");
