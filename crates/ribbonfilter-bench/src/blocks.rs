@@ -3,7 +3,7 @@
 
 use crate::random::Random;
 use lsm_tree::table::filter::standard_bloom::{Builder as BloomBuilder, StandardBloomFilterReader};
-use ribbonfilter::{Filter, Variant, Width};
+use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -52,8 +52,8 @@ fn ask_bloom(block: &[u8], hash: u64) -> bool {
 
 fn ribbon(hashes: &[u64], variant: Option<Variant>, width: Option<Width>) -> Vec<u8> {
     let builder = Filter::builder().false_positive_rate(0.01).threads(1);
-    let builder = variant.into_iter().fold(builder, |builder, variant| builder.variant(variant));
-    let mut builder = width.into_iter().fold(builder, |builder, width| builder.width(width));
+    let builder = variant.into_iter().fold(builder, FilterBuilder::variant);
+    let mut builder = width.into_iter().fold(builder, FilterBuilder::width);
     builder.extend_hashes(hashes.iter().copied());
     builder.finish().expect("these hashes build").into_inner().to_vec()
 }

@@ -6,6 +6,7 @@ mod common;
 use common::observed::{Counts, Observed};
 use common::{Events, flush, key, open, with_prefixes};
 use ribbonfilter_slatedb::RibbonFilterPolicy;
+use slatedb::manifest::SortedRun;
 use slatedb::object_store::local::LocalFileSystem;
 use slatedb::object_store::memory::InMemory;
 use slatedb::object_store::path::Path;
@@ -78,7 +79,7 @@ async fn three_tables(db: &Db) -> Model {
 /// The tables, and whether each has a filter.
 fn filters(db: &Db) -> Vec<bool> {
     let manifest = db.manifest();
-    let runs = manifest.compacted().iter().flat_map(|run| run.sst_views());
+    let runs = manifest.compacted().iter().flat_map(SortedRun::sst_views);
     let tables = manifest.l0().iter().chain(runs);
     tables.map(|table| table.sst.info.filter_len > 0).collect()
 }

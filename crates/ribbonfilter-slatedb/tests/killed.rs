@@ -69,7 +69,7 @@ fn killed_writer(folder: &Path, first: u64, batches: u64) -> u64 {
 async fn every_acknowledged_key_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut first = 0;
-    for batches in [1, 4, 7, 12, 18, 23] {
+    for batches in [3, 9, 17, 26] {
         first = killed_writer(folder.path(), first, batches);
         let db = database(folder.path()).await;
         for number in 0..first * BATCH {
@@ -80,5 +80,5 @@ async fn every_acknowledged_key_is_found() {
         db.close().await.expect("close");
         // What was stored without notice is written again.
     }
-    assert!(first >= 65);
+    assert!(first >= 55);
 }
