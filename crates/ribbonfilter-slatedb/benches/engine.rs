@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TABLES: u64 = 8;
-/// In a round, since the time of the thread is too coarse for one.
+/// Filters built in a round, by the clock: the time of the thread is too coarse for one.
 const BUILDS: u32 = 10;
 const READS: u64 = 40_000;
 /// Every one of these fetches and decodes eight filters.
