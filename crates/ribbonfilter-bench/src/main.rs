@@ -1,6 +1,7 @@
 //! `ribbon-bench`: what the figures in the documents and the constants in the planner come
 //! from, measured here and now.
 
+mod blocks;
 mod constants;
 mod edges;
 mod peers;
@@ -28,6 +29,8 @@ enum Command {
     Variants(variants::Arguments),
     /// What unusual hashes cost a build, and opening a filter for every query
     Edges(edges::Arguments),
+    /// Filter blocks of an LSM engine, opened for every lookup, beside lsm-tree's own
+    Blocks(blocks::Arguments),
     /// Builds within little memory, the hashes on disk: what they take, and whether they are right
     Spill(spill::Arguments),
     /// The simulations behind the planner's constants
@@ -40,6 +43,7 @@ fn main() {
         Command::Peers(arguments) => peers::run(&arguments),
         Command::Variants(arguments) => variants::run(&arguments),
         Command::Edges(arguments) => edges::run(&arguments),
+        Command::Blocks(arguments) => blocks::run(&arguments),
         Command::Spill(arguments) => spill::run(&arguments),
         Command::Constants(arguments) => constants::run(&arguments),
     }

@@ -1,0 +1,80 @@
+//! The hashes of a table's keys, collected while it is written.
+
+use crate::filter::RibbonFilter;
+use crate::keys::Keys;
+use ribbonfilter::{BuildError, Filter, FilterBuilder};
+use slatedb::bytes::Bytes;
+use slatedb::{PrefixTarget, RowEntry};
+use std::mem;
+use std::sync::Arc;
+
+/// Collects 8 bytes a key.
+///
+/// Entries come in the order of their keys, so versions of one key, and keys with one prefix,
+/// follow each other, and each hash is compared with the last one only.
+pub(crate) struct RibbonFilterBuilder {
+    keys: Arc<Keys>,
+    hashes: FilterBuilder<'static>,
+    last_key: Option<u64>,
+    last_prefix: Option<u64>,
+    /// Set where a prefix could not be taken: the filter would lack it.
+    broken_extractor: bool,
+}
+
+impl RibbonFilterBuilder {
+    pub(crate) fn new(keys: Arc<Keys>, settings: FilterBuilder<'static>) -> Self {
+        let (last_key, last_prefix) = (None, None);
+        Self { keys, hashes: settings, last_key, last_prefix, broken_extractor: false }
+    }
+
+    fn push(hashes: &mut FilterBuilder<'_>, last: &mut Option<u64>, hash: Option<u64>) {
+        if let Some(hash) = hash
+            && last.replace(hash) != Some(hash)
+        {
+            hashes.push_hash(hash);
+        }
+    }
+
+    fn ribbon(&mut self) -> Option<Filter<Bytes>> {
+        let (keys, hashes) = (self.hashes.len(), mem::take(&mut self.hashes));
+        if self.broken_extractor {
+            tracing::warn!(
+                keys,
+                "the prefix extractor gave a prefix longer than its key: no filter for this table"
+            );
+            return None;
+        }
+        match finish(hashes) {
+            Ok(filter) => Some(filter),
+            Err(error) => {
+                tracing::warn!(keys, %error, "no ribbon filter for this table");
+                None
+            }
+        }
+    }
+}
+
+impl slatedb::FilterBuilder for RibbonFilterBuilder {
+    fn add_entry(&mut self, entry: &RowEntry) {
+        let whole = self.keys.whole_hash(&entry.key);
+        Self::push(&mut self.hashes, &mut self.last_key, whole);
+        match self.keys.prefix_hash(&PrefixTarget::Point(entry.key.clone())) {
+            Ok(prefix) => Self::push(&mut self.hashes, &mut self.last_prefix, prefix),
+            Err(_) => self.broken_extractor = true,
+        }
+    }
+
+    fn build(&mut self) -> Arc<dyn slatedb::Filter> {
+        Arc::new(RibbonFilter { keys: Arc::clone(&self.keys), ribbon: self.ribbon() })
+    }
+}
+
+/// The filter of all hashes, with another width where the chosen one does not suit their number:
+/// tables differ in size, and their settings do not.
+fn finish(mut hashes: FilterBuilder<'static>) -> Result<Filter<Bytes>, BuildError> {
+    if let Err(BuildError::Unsuitable { instead, .. }) = hashes.plan() {
+        hashes = hashes.width(instead);
+    }
+    let bytes = Bytes::from_owner(hashes.finish()?.into_inner());
+    Ok(Filter::open(bytes).expect("what was built can be opened"))
+}
