@@ -120,7 +120,9 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, (packed, header)) = (bytes.len(), Packed::read(bytes, Kind::Filter)?);
+        let mut header = Header::EMPTY;
+        header.fill(bytes, Kind::Filter)?;
+        let (len, packed) = (bytes.len(), Packed::of(bytes));
         let probe = AnyProbe::new(&header, len, Kernel::best());
         Ok(Self { data, packed, probe, len })
     }

@@ -144,6 +144,16 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// To be filled.
+    pub(crate) const EMPTY: Self = Self {
+        shape: Shape::EMPTY,
+        keys: 0,
+        key_seed: 0,
+        seed: 0,
+        content: Content::Filter { first_column: 0 },
+        rate: 0,
+    };
+
     pub(crate) fn new(plan: &Plan, key_seed: u64, solved: &Solved) -> Self {
         let shape = plan.shape;
         let seed = if shape.segment_seeds() { None } else { solved.seeds.first() };
@@ -180,84 +190,88 @@ impl Header {
     }
 
     /// Reads the fixed part of a structure of some kind at the end of `bytes`. O(1).
-    #[inline(always)]
     pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
-        let (_, header) = Self::read_end(bytes, kind)?;
-        check_length(bytes, header.shape.data_bytes())?;
+        let mut header = Self::EMPTY;
+        header.fill(bytes, kind)?;
         Ok(header)
+    }
+
+    /// The same into a header that is there: engines open a filter for every query, and moving
+    /// a header from hand to hand takes longer than reading it.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
+        self.fill_from_end(bytes, kind)?;
+        check_length(bytes, self.shape.data_bytes())
     }
 
     /// The same whatever lies before the fixed part, which is given back.
     #[inline(always)]
-    fn read_end(bytes: &[u8], kind: Kind) -> Result<(&[u8], Self), OpenError> {
+    fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
         let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
         };
         check_recognised(fixed)?;
-        Ok((data, Self::decode(data, fixed, kind)?))
+        self.decode(data, fixed, kind)?;
+        Ok(data)
     }
 
     /// Decodes the fixed part and, of the data before it, the directory of layers.
     #[inline(always)]
-    fn decode(data: &[u8], fixed: &[u8; FIXED], expected: Kind) -> Result<Self, OpenError> {
-        let further = layers::read_directory(data, usize::from(fixed[at::SEGMENTS] >> 5));
-        Self::of_fixed(fixed, further, expected)
-    }
-
-    /// Decodes the fixed part of a structure with these further layers.
-    #[inline(always)]
-    fn of_fixed(
+    fn decode(
+        &mut self,
+        data: &[u8],
         fixed: &[u8; FIXED],
-        further: Result<Further, OpenError>,
         expected: Kind,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<(), OpenError> {
         let kind = Kind::of(fixed);
         if kind != expected {
             return Err(OpenError::WrongKind { expected, found: kind });
         }
-        let what = fixed[at::WHAT];
-        let (variant, width, smash) = (what >> 2 & 3, what >> 4 & 3, what >> 6);
-        let columns = get(fixed, at::COLUMNS);
-        let features = (columns >> 13) as u8;
-        let unknown = features & !(SEGMENT_SEEDS | ROW_MAJOR);
+        let unknown = features(fixed) & !(SEGMENT_SEEDS | ROW_MAJOR);
         if unknown != 0 {
             return Err(OpenError::UnsupportedFeatures { features: unknown });
         }
-        let shape = Shape {
-            variant: match variant {
-                0 => Variant::Standard,
-                1 => Variant::Homogeneous,
-                2 => Variant::Balanced,
-                _ => Variant::Bumped,
-            },
-            width: Width::ALL[usize::from(width)],
-            smash: match smash {
-                0 => false,
-                1 => true,
-                _ => return Err(OpenError::Inconsistent { field: "smash" }),
-            },
-            segment_bits: u32::from(fixed[at::SEGMENTS] & 31),
-            segment_slots: get(fixed, at::SEGMENT_SLOTS),
-            further: further?,
-            columns: (columns & 0x7f) as u32,
-            boundary: get(fixed, at::BOUNDARY),
-            order: if features & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows },
-            balance: Balance::default(),
-        };
-        let mut header = Self {
-            shape,
-            keys: get(fixed, at::KEYS),
-            key_seed: get(fixed, at::KEY_SEED),
-            seed: fixed[at::SEED],
-            content: Content::of(kind, (columns >> 7 & 0x3f) as u32),
-            rate: get(fixed, at::RATE) as u32,
-        };
-        if shape.variant == Variant::Balanced {
-            header.shape.balance = decode_balance(fixed, &shape)?;
-            header.rate = 0;
+        let further = usize::from(fixed[at::SEGMENTS] >> 5);
+        if further > 0 {
+            self.shape.further = layers::read_directory(data, further)?;
         }
-        header.check(features)?;
-        Ok(header)
+        self.decode_fixed(fixed)?;
+        self.check(features(fixed))
+    }
+
+    /// Decodes the fixed part alone.
+    #[inline(always)]
+    fn decode_fixed(&mut self, fixed: &[u8; FIXED]) -> Result<(), OpenError> {
+        let what = fixed[at::WHAT];
+        let columns = get(fixed, at::COLUMNS);
+        let shape = &mut self.shape;
+        shape.variant = match what >> 2 & 3 {
+            0 => Variant::Standard,
+            1 => Variant::Homogeneous,
+            2 => Variant::Balanced,
+            _ => Variant::Bumped,
+        };
+        shape.width = Width::ALL[usize::from(what >> 4 & 3)];
+        shape.smash = match what >> 6 {
+            0 => false,
+            1 => true,
+            _ => return Err(OpenError::Inconsistent { field: "smash" }),
+        };
+        shape.segment_bits = u32::from(fixed[at::SEGMENTS] & 31);
+        shape.segment_slots = get(fixed, at::SEGMENT_SLOTS);
+        shape.columns = (columns & 0x7f) as u32;
+        shape.boundary = get(fixed, at::BOUNDARY);
+        shape.order = if features(fixed) & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows };
+        self.keys = get(fixed, at::KEYS);
+        self.key_seed = get(fixed, at::KEY_SEED);
+        self.seed = fixed[at::SEED];
+        self.content = Content::of(Kind::of(fixed), (columns >> 7 & 0x3f) as u32);
+        self.rate = get(fixed, at::RATE) as u32;
+        if self.shape.variant == Variant::Balanced {
+            self.shape.balance = decode_balance(fixed, &self.shape)?;
+            self.rate = 0;
+        }
+        Ok(())
     }
 
     /// Refuses what no builder writes, so that no query can leave the buffer.
@@ -342,12 +356,10 @@ impl Header {
 pub(crate) struct Packed([u8; FIXED]);
 
 impl Packed {
-    /// Reads a header, and keeps it packed.
+    /// The fixed part of bytes from which a header was read.
     #[inline(always)]
-    pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<(Self, Header), OpenError> {
-        let header = Header::read(bytes, kind)?;
-        let fixed = bytes.last_chunk().expect("a header was read");
-        Ok((Self(*fixed), header))
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(*bytes.last_chunk().expect("a header was read"))
     }
 
     #[inline(always)]
@@ -357,8 +369,16 @@ impl Packed {
 
     /// The header that was read, whose further layers these are.
     pub(crate) fn header(&self, further: Further) -> Header {
-        Header::of_fixed(&self.0, Ok(further), Kind::of(&self.0)).expect("read before")
+        let mut header = Header::EMPTY;
+        header.shape.further = further;
+        header.decode_fixed(&self.0).expect("read before");
+        header
     }
+}
+
+#[inline(always)]
+fn features(fixed: &[u8; FIXED]) -> u8 {
+    fixed[at::COLUMNS.end - 1] >> 5
 }
 
 /// Reads the shards of a Balanced ribbon, where the others have their rate.

@@ -64,6 +64,13 @@ pub(crate) struct Further {
 }
 
 impl Further {
+    pub(crate) const NONE: Self = Self {
+        count: 0,
+        layers: [Layer { segment_slots: 0, segment_bits: 0 }; MAX_FURTHER],
+        slots: 0,
+        exceptions: 0,
+    };
+
     /// So many of these layers; the others must be none.
     #[inline]
     pub(crate) fn new(layers: [Layer; MAX_FURTHER], count: usize, exceptions: u32) -> Self {

@@ -32,6 +32,20 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// No slots.
+    pub(crate) const EMPTY: Self = Self {
+        variant: Variant::Standard,
+        width: Width::W128,
+        smash: false,
+        segment_bits: 0,
+        segment_slots: 0,
+        further: Further::NONE,
+        columns: 0,
+        boundary: 0,
+        order: Order::Columns,
+        balance: Balance::EVEN,
+    };
+
     #[inline]
     pub(crate) fn segments(&self) -> u64 {
         1 << self.segment_bits

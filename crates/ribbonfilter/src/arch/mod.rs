@@ -315,6 +315,16 @@ impl Kernel {
     /// The best kernel of this CPU. The features are looked up once and cached.
     #[inline]
     pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
+            *BEST.get_or_init(Self::detect)
+        }
+        #[cfg(not(feature = "std"))]
+        Self::detect()
+    }
+
+    fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             if let Some(avx512) = avx512::Avx512::detect() {

@@ -54,6 +54,11 @@ pub(crate) struct Balance {
     pub(crate) overload: u32,
 }
 
+impl Balance {
+    /// One shard in a segment.
+    pub(crate) const EVEN: Self = Self { shard_bits: 0, overload: 0 };
+}
+
 /// A place that a key can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {

@@ -253,7 +253,8 @@ impl Container {
         let mut fixed = [0; FIXED];
         put(&mut fixed, at::KEY_SEED, self.key_seed);
         fixed[REPEATED].copy_from_slice(&entry[IN_ENTRY]);
-        let header = Header::decode(data, &fixed, Kind::Filter)?;
+        let mut header = Header::EMPTY;
+        header.decode(data, &fixed, Kind::Filter)?;
         if (header.shape.variant, header.shape.width) != (self.variant, self.width) {
             return Err(wrong("variant or width of a shard"));
         }

@@ -59,7 +59,8 @@ pub(crate) fn check_of(filter: &[u8]) -> u32 {
 /// Reads the ends of a part: the header of its filter, and the label. O(1).
 pub(crate) fn read(bytes: &[u8]) -> Result<(Header, Label, Stretch), OpenError> {
     let wrong = |field| Err(OpenError::Inconsistent { field });
-    let (data, header) = Header::read_end(bytes, Kind::Part)?;
+    let mut header = Header::EMPTY;
+    let data = header.fill_from_end(bytes, Kind::Part)?;
     let shape = &header.shape;
     if !can_be_cut(shape.variant) {
         return wrong("variant");

@@ -123,7 +123,7 @@ fn headers_are_read_as_they_were_written() {
     assert!(headers.len() > 200);
     for header in headers {
         let decoded =
-            Header::decode(&directory(&header), &header.encode(), Kind::Filter).expect("a header");
+            decoded_from(&directory(&header), &header.encode(), Kind::Filter).expect("a header");
         assert_eq!(decoded, header);
     }
 }
@@ -151,7 +151,7 @@ fn fields_keep_their_largest_values() {
         rate: encode_rate(1.0),
     };
     assert_eq!(
-        Header::decode(&directory(&header), &header.encode(), Kind::Filter).expect("a header"),
+        decoded_from(&directory(&header), &header.encode(), Kind::Filter).expect("a header"),
         header
     );
     let narrow = Header {
@@ -159,7 +159,7 @@ fn fields_keep_their_largest_values() {
         content: Content::Filter { first_column: FINGERPRINT_BITS - 1 },
         ..header
     };
-    assert_eq!(Header::decode(&[], &narrow.encode(), Kind::Filter).expect("a header"), narrow);
+    assert_eq!(decoded_from(&[], &narrow.encode(), Kind::Filter).expect("a header"), narrow);
 }
 
 #[test]
@@ -207,6 +207,11 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
     assert!(filters.iter().any(|filter| header_of(filter).rate != 0));
     assert!(filters.iter().any(|filter| header_of(filter).shape.shards().is_some()));
     filters
+}
+
+fn decoded_from(data: &[u8], fixed: &[u8; FIXED], kind: Kind) -> Result<Header, OpenError> {
+    let mut header = Header::EMPTY;
+    header.decode(data, fixed, kind).map(|()| header)
 }
 
 fn header_of(filter: &Filter) -> Header {
@@ -315,7 +320,7 @@ fn what_is_not_ours_is_refused_by_name() {
     for kind in [Kind::Function, Kind::Part, Kind::Container] {
         let mut fixed = original;
         fixed[at::WHAT] |= kind as u8;
-        match Header::decode(&[0; 100], &fixed, Kind::Filter) {
+        match decoded_from(&[0; 100], &fixed, Kind::Filter) {
             Err(OpenError::WrongKind { expected, found }) => {
                 assert_eq!((expected, found), (Kind::Filter, kind));
             }
@@ -331,7 +336,7 @@ fn what_no_builder_writes_is_refused_by_its_field() {
     let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
     let refused = |mut fixed: [u8; FIXED], change: Change| {
         change(&mut fixed);
-        match Header::decode(&[0; 100], &fixed, Kind::Filter) {
+        match decoded_from(&[0; 100], &fixed, Kind::Filter) {
             Err(OpenError::Inconsistent { field }) => field,
             other => panic!("{other:?}"),
         }
@@ -377,7 +382,7 @@ fn what_no_function_is_is_refused_by_its_field() {
     let decoded = |change: Change| {
         let mut fixed = original;
         change(&mut fixed);
-        Header::decode(&[0; 100], &fixed, Kind::Function)
+        decoded_from(&[0; 100], &fixed, Kind::Function)
     };
     let wide = decoded(|fixed| put(fixed, at::COLUMNS, columns(64, 63))).expect("a function");
     assert_eq!(wide.content, Content::Function { fingerprint_bits: 63 });

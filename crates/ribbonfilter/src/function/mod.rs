@@ -128,7 +128,9 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, (packed, header)) = (bytes.len(), Packed::read(bytes, Kind::Function)?);
+        let mut header = Header::EMPTY;
+        header.fill(bytes, Kind::Function)?;
+        let (len, packed) = (bytes.len(), Packed::of(bytes));
         let fingerprint_bits = match header.content {
             Content::Function { fingerprint_bits } => fingerprint_bits,
             Content::Filter { .. } => 0,

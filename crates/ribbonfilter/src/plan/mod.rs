@@ -272,17 +272,11 @@ impl Settings {
                 shape: Shape {
                     variant: frame.variant,
                     width: frame.width,
-                    smash: false,
-                    segment_bits: 0,
-                    segment_slots: 0,
-                    further: Further::default(),
                     columns: match self.target {
                         Target::Bits { value, fingerprint } => value + fingerprint,
                         _ => 0,
                     },
-                    boundary: 0,
-                    order: Order::Columns,
-                    balance: Balance::default(),
+                    ..Shape::EMPTY
                 },
                 content: self.content(),
                 expected_rate: 0.0,
