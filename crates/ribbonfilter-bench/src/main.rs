@@ -3,13 +3,21 @@
 
 mod constants;
 mod edges;
+mod html;
+mod machine;
 mod peers;
+mod progress;
+mod race;
 mod random;
+mod results;
 mod spill;
+mod table;
 mod table1;
+mod table2;
 mod variants;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(version, about = "Experiments and benchmarks for ribbonfilter")]
@@ -22,6 +30,8 @@ struct Arguments {
 enum Command {
     /// The paper's Table 1: overheads of Standard Ribbon, simulated, beside the paper's
     Table1(table1::Arguments),
+    /// The paper's Table 2: size, build and queries of every ribbon and its peers
+    Table2(table2::Arguments),
     /// Our filters beside the crates that a user would take instead
     Peers(peers::Arguments),
     /// Every variant and width on one set of keys: size, rate, build and query
@@ -34,15 +44,28 @@ enum Command {
     Constants(constants::Arguments),
 }
 
-fn main() {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
         Command::Table1(arguments) => table1::run(&arguments),
+        Command::Table2(arguments) => table2::run(&arguments),
         Command::Peers(arguments) => peers::run(&arguments),
-        Command::Variants(arguments) => variants::run(&arguments),
-        Command::Edges(arguments) => edges::run(&arguments),
-        Command::Spill(arguments) => spill::run(&arguments),
-        Command::Constants(arguments) => constants::run(&arguments),
+        Command::Variants(arguments) => done(variants::run(&arguments)),
+        Command::Edges(arguments) => done(edges::run(&arguments)),
+        Command::Spill(arguments) => done(spill::run(&arguments)),
+        Command::Constants(arguments) => done(constants::run(&arguments)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ribbon-bench: {error}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// Commands that only print cannot fail.
+fn done((): ()) -> Result<(), String> {
+    Ok(())
 }
 
 /// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.

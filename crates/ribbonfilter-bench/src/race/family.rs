@@ -1,0 +1,66 @@
+//! The kinds of filters: what the figures colour and the tables group.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Family {
+    Bumped,
+    Balanced,
+    Standard,
+    Homogeneous,
+    Pleat,
+    BinaryFuse,
+    Xor,
+    VFilter,
+    Quotient,
+    Bloom,
+    SplitBlockBloom,
+}
+
+impl Family {
+    pub const ALL: [Self; 11] = [
+        Self::Bumped,
+        Self::Balanced,
+        Self::Standard,
+        Self::Homogeneous,
+        Self::Pleat,
+        Self::BinaryFuse,
+        Self::Xor,
+        Self::VFilter,
+        Self::Quotient,
+        Self::Bloom,
+        Self::SplitBlockBloom,
+    ];
+
+    pub fn is_ours(self) -> bool {
+        matches!(self, Self::Bumped | Self::Balanced | Self::Standard | Self::Homogeneous)
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Bumped => "Bumped",
+            Self::Balanced => "Balanced",
+            Self::Standard => "Standard",
+            Self::Homogeneous => "Homogeneous",
+            Self::Pleat => "pleat",
+            Self::BinaryFuse => "binary fuse",
+            Self::Xor => "Xor",
+            Self::VFilter => "VFilter",
+            Self::Quotient => "quotient",
+            Self::Bloom => "Bloom",
+            Self::SplitBlockBloom => "split-block Bloom",
+        }
+    }
+}
+
+impl From<ribbonfilter::Variant> for Family {
+    fn from(variant: ribbonfilter::Variant) -> Self {
+        use ribbonfilter::Variant;
+        match variant {
+            Variant::Standard => Self::Standard,
+            Variant::Homogeneous => Self::Homogeneous,
+            Variant::Balanced => Self::Balanced,
+            _ => Self::Bumped,
+        }
+    }
+}
