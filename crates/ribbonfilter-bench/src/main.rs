@@ -1,16 +1,20 @@
 //! `ribbon-bench`: what the figures in the documents and the constants in the planner come
 //! from, measured here and now.
 
+mod check;
 mod constants;
 mod edges;
+mod figures;
 mod html;
 mod machine;
 mod peers;
 mod progress;
 mod race;
 mod random;
+mod report;
 mod results;
 mod spill;
+mod svg;
 mod table;
 mod table1;
 mod table2;
@@ -34,6 +38,12 @@ enum Command {
     Table2(table2::Arguments),
     /// Our filters beside the crates that a user would take instead
     Peers(peers::Arguments),
+    /// What the figures show: the fastest filter for each overhead and rate, growth with keys and threads
+    Figures(figures::Arguments),
+    /// One page with all tables and figures of the finished rows
+    Report(report::Arguments),
+    /// Whether something has become slower or larger: ratios, beside those of the baseline
+    Check(check::Arguments),
     /// Every variant and width on one set of keys: size, rate, build and query
     Variants(variants::Arguments),
     /// What unusual hashes cost a build, and opening a filter for every query
@@ -49,6 +59,9 @@ fn main() -> ExitCode {
         Command::Table1(arguments) => table1::run(&arguments),
         Command::Table2(arguments) => table2::run(&arguments),
         Command::Peers(arguments) => peers::run(&arguments),
+        Command::Figures(arguments) => figures::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Variants(arguments) => done(variants::run(&arguments)),
         Command::Edges(arguments) => done(edges::run(&arguments)),
         Command::Spill(arguments) => done(spill::run(&arguments)),

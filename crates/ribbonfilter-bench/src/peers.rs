@@ -89,6 +89,19 @@ fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
     ours.into_iter().chain([sux::function(threads)]).collect()
 }
 
+/// One filter of each kind at a rate of about 1/256.
+pub fn one_of_each(threads: usize) -> Vec<Box<dyn Peer>> {
+    let mut all = xorf::eight();
+    all.truncate(1);
+    all.extend([sux::bytes(threads), pleat::homogeneous::<8>(), sbbf::filter(split_block(8))]);
+    all
+}
+
+/// Those of them that build on several threads.
+pub fn threaded(threads: usize) -> Vec<Box<dyn Peer>> {
+    vec![sux::bytes(threads)]
+}
+
 /// What one would take for a rate of about 2 to the power of minus `bits`.
 pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
     let mut all = vec![];
@@ -111,12 +124,12 @@ pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
     all
 }
 
-/// Bits a key with which a split-block Bloom filter has about that rate.
+/// Bits a key with which a split-block Bloom filter has about that rate: as many keys in a block
+/// of eight words that one of 32 bits is set with the eighth root of the rate.
 fn split_block(bits: u32) -> usize {
-    match bits {
-        0..=8 => bits as usize * 3 / 2,
-        _ => bits as usize * 2 - 4,
-    }
+    let set = 0.5_f64.powf(f64::from(bits) / 8.0);
+    let keys = (1.0 - set).ln() / (31.0_f64 / 32.0).ln();
+    (256.0 / keys).ceil() as usize
 }
 
 /// All figures, with the ratio of each time to the best of the peers'.

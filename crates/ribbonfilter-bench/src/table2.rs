@@ -99,11 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         for group in &GROUPS {
             progress.group(&format!("{keys} keys, {}", group.title));
             let mut peers = group.peers(course.keys(), arguments.threads);
-            let done = |name: &str| {
-                let same = |row: &&Row| row.name == name && row.threads == arguments.threads;
-                rows.all.iter().filter(same).any(|row| row.keys == course.keys() as u64)
-            };
-            peers.retain(|peer| !done(peer.name()));
+            peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
             rows.add(course.race(&peers, &mut progress))?;
             let finished = group.rows(&rows.all, course.keys() as u64);
             println!("{}", table(group, &finished).text());

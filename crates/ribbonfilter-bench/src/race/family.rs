@@ -36,6 +36,11 @@ impl Family {
         matches!(self, Self::Bumped | Self::Balanced | Self::Standard | Self::Homogeneous)
     }
 
+    /// Its class in the style of figures.
+    pub fn class(self) -> String {
+        format!("f-{self:?}").to_lowercase()
+    }
+
     pub fn label(self) -> &'static str {
         match self {
             Self::Bumped => "Bumped",

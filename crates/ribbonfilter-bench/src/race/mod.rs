@@ -49,6 +49,11 @@ impl Course {
         self.keys.len()
     }
 
+    /// Whether a row is what a race here would give for a filter of this name.
+    pub fn has(&self, row: &Row, name: &str) -> bool {
+        (row.name.as_str(), row.keys, row.threads) == (name, self.keys.len() as u64, self.threads)
+    }
+
     /// Builds and asks all of them, in turns.
     pub fn race(&self, peers: &[Box<dyn Peer>], progress: &mut Progress) -> Vec<Row> {
         let mut rows: Vec<Option<Row>> = vec![None; peers.len()];
