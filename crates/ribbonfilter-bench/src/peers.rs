@@ -13,6 +13,7 @@ pub use ribbon::Ribbon;
 use crate::progress::Progress;
 use crate::race::{Course, Peer, Row};
 use crate::results::{Folder, Rows, Running};
+use crate::svg::keys_text;
 use crate::table::{Cell, Table};
 use ribbonfilter::{Variant, Width};
 
@@ -170,7 +171,7 @@ pub fn table(kind: &str, rows: &[Row]) -> Table {
     let keys = rows.first().map_or(0, |row| row.keys);
     let threads = rows.first().map_or(1, |row| row.threads);
     Table {
-        title: format!("{keys} keys, {kind}"),
+        title: format!("{} keys, {kind}", keys_text(keys)),
         note: format!(
             "Builds on {threads} thread(s), times in ns a key, the least of all rounds, in brackets \
              over the best of the peers; queries with none, half and all of the keys present; \

@@ -9,7 +9,7 @@ use crate::figures::map::Map;
 use crate::figures::{reach, sizes};
 use crate::race::Row;
 use crate::results::{Run, read, runs};
-use crate::svg::Chart;
+use crate::svg::{Chart, keys_text};
 use crate::table::{Cell, Table};
 use crate::{peers, table1, table2};
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ fn comparison(rows: &[Row]) -> Vec<Section> {
             tables.push(peers::table("functions", &functions));
         }
         Section {
-            title: format!("Beside the peers, {keys} keys"),
+            title: format!("Beside the peers, {} keys", keys_text(keys)),
             text: ahead::sentences(&filters),
             figures: vec![],
             tables,
@@ -163,9 +163,9 @@ fn maps(rows: &[Row]) -> Option<Section> {
     let mut figures = Vec::new();
     for &keys in &numbers {
         let map = Map::new(rows, keys);
-        text.push(format!("With {keys} keys: {}", map.sentences().join(" ")));
+        text.push(format!("With {} keys: {}", keys_text(keys), map.sentences().join(" ")));
         let mut add = |name: &str, caption: &str, chart: Chart| {
-            let caption = format!("{caption}, {keys} keys.");
+            let caption = format!("{caption}, {} keys.", keys_text(keys));
             figures.push(Figure { name: format!("{name}-{keys}"), caption, chart });
         };
         add("fastest", "(a) The fastest filter", map.fastest());
@@ -187,7 +187,7 @@ fn maps(rows: &[Row]) -> Option<Section> {
 fn reached() -> Section {
     let figure = |keys: u64| Figure {
         name: format!("reach-{keys}"),
-        caption: format!("Overhead of every variant and width, {keys} keys."),
+        caption: format!("Overhead of every variant and width, {} keys.", keys_text(keys)),
         chart: reach::chart(keys),
     };
     Section {
@@ -218,7 +218,7 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     if !threads.is_empty() {
         figures.push(Figure {
             name: "threads".into(),
-            caption: format!("Build against threads, {} keys.", threads[0].keys),
+            caption: format!("Build against threads, {} keys.", keys_text(threads[0].keys)),
             chart: sizes::against_threads(threads),
         });
     }
@@ -232,7 +232,7 @@ fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
         let tables =
             table2::GROUPS.iter().map(|group| table2::table(group, &group.rows(rows, keys)));
         Section {
-            title: format!("The paper's Table 2, {keys} keys"),
+            title: format!("The paper's Table 2, {} keys", keys_text(keys)),
             text: vec![],
             figures: vec![],
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),

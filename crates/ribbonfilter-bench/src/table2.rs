@@ -8,6 +8,7 @@ use crate::peers::{Ribbon, near};
 use crate::progress::Progress;
 use crate::race::{Course, Peer, Row};
 use crate::results::{Folder, Rows, Running};
+use crate::svg::keys_text;
 use crate::table::{Cell, Table};
 use ribbonfilter::{Variant, Width};
 
@@ -112,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
 pub fn table(group: &Group, rows: &[&Row]) -> Table {
     let keys = rows.first().map_or(0, |row| row.keys);
     Table {
-        title: format!("{keys} keys, {}", group.title),
+        title: format!("{} keys, {}", keys_text(keys), group.title),
         note: "Times in ns a key on one thread, the paper's figures in brackets (its machine is \
                another); queries with none, half and all of the keys present; latency: each query \
                waits for the answer before. +15 %: so many slots more than keys, for a faster build."

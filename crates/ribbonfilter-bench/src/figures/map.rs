@@ -2,7 +2,7 @@
 //! three queries taken together; (b) its times.
 
 use crate::race::{Family, Row};
-use crate::svg::{Axis, Chart, Shape};
+use crate::svg::{Axis, Chart, Shape, keys_text, number_text};
 
 /// Overheads of the fields' left edges and the one right edge.
 const COLUMNS: usize = 65;
@@ -36,13 +36,13 @@ impl<'a> Map<'a> {
 
     /// Figure 1 (a).
     pub fn fastest(&self) -> Chart {
-        let title = format!("The fastest filter for each overhead and rate, {} keys", self.keys);
+        let title =
+            format!("The fastest filter for each overhead and rate, {} keys", keys_text(self.keys));
         let mut chart = Chart::new(title, overhead_axis(), rate_axis());
         self.fields(&mut chart, |row| row.family.class());
         for family in self.families() {
-            if let Some([left, right, low, high]) = self.largest_rectangle(family) {
-                let x = [self.overheads[left], self.overheads[right + 1]];
-                chart.word(family.label(), x, [bottom_of(low), bottom_of(high + 1)]);
+            if let Some((x, y)) = self.room(&chart, family) {
+                chart.word(family.label(), x, y);
             }
             chart.entry(&family.class(), Shape::Field, family.label());
         }
@@ -51,7 +51,7 @@ impl<'a> Map<'a> {
 
     /// Figure 1 (b): some time of the fastest filter.
     pub fn times(&self, name: &str, time: fn(&Row) -> f64) -> Chart {
-        let title = format!("{name} of the fastest filter, {} keys", self.keys);
+        let title = format!("{name} of the fastest filter, {} keys", keys_text(self.keys));
         let mut chart = Chart::new(title, overhead_axis(), rate_axis());
         let bounds = bounds(self.cells().map(time).collect());
         let step = |row: &Row| bounds.iter().filter(|&&bound| time(row) >= bound).count();
@@ -80,7 +80,7 @@ impl<'a> Map<'a> {
                 "{} is the fastest in {:.0} % of the map, from {} % overhead on.",
                 family.label(),
                 100.0 * count(*family) as f64 / all,
-                crate::svg::number_text(won)
+                number_text(won)
             )
         };
         families.iter().map(share).collect()
@@ -121,30 +121,33 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The largest rectangle of fields that a family wins: columns from and to, lines likewise.
-    fn largest_rectangle(&self, family: Family) -> Option<[usize; 4]> {
-        let wins = |line: usize, column: usize| {
-            self.winners[line][column].is_some_and(|row| row.family == family)
-        };
-        let mut best: Option<(f64, [usize; 4])> = None;
+    /// The largest rectangle of fields that a family wins and its name fits in.
+    fn room(&self, chart: &Chart, family: Family) -> Option<([f64; 2], [f64; 2])> {
+        let mut best = (0, None);
         for low in 0..LINES {
-            for left in (0..COLUMNS - 1).filter(|&column| wins(low, column)) {
+            for left in 0..COLUMNS - 1 {
                 let mut width = COLUMNS;
                 for high in low..LINES {
-                    let run = (left..COLUMNS - 1).take_while(|&column| wins(high, column)).count();
-                    width = width.min(run);
+                    width = width.min(self.run(high, left, family));
                     if width == 0 {
                         break;
                     }
-                    // A word is wider than it is high: what lies between its size and more is worth less.
-                    let worth = (width as f64 * 2.0).min(34.0) * ((high - low + 1) as f64).min(4.0);
-                    if best.is_none_or(|(other, _)| worth > other) {
-                        best = Some((worth, [left, left + width - 1, low, high]));
+                    let x = [self.overheads[left], self.overheads[left + width]];
+                    let y = [bottom_of(low), bottom_of(high + 1)];
+                    let area = width * (high - low + 1);
+                    if area > best.0 && chart.has_room(family.label(), x, y) {
+                        best = (area, Some((x, y)));
                     }
                 }
             }
         }
-        best.map(|(_, rectangle)| rectangle)
+        best.1
+    }
+
+    /// How many fields of a line a family wins, from one on.
+    fn run(&self, line: usize, from: usize, family: Family) -> usize {
+        let wins = |row: &&Option<&Row>| row.is_some_and(|row| row.family == family);
+        self.winners[line][from..].iter().take_while(wins).count()
     }
 }
 
@@ -176,7 +179,7 @@ fn bottom_of(line: usize) -> f64 {
 
 fn overhead_axis() -> Axis {
     let ticks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-    let ticks = ticks.map(|tick| (tick, crate::svg::number_text(tick))).to_vec();
+    let ticks = ticks.map(|tick| (tick, number_text(tick))).to_vec();
     Axis::logarithmic("space overhead allowed, %", 0.05, 100.0, ticks)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::peers::Ribbon;
 use crate::race::Family;
-use crate::svg::{Axis, Chart, Point, Shape, number_text};
+use crate::svg::{Axis, Chart, Point, Shape, keys_text, number_text};
 use ribbonfilter::{Variant, Width};
 
 /// Overhead against rate for every variant and width.
@@ -11,8 +11,9 @@ pub fn chart(keys: u64) -> Chart {
     let ticks = ticks.map(|tick| (tick, number_text(tick))).to_vec();
     let overhead = Axis::logarithmic("space overhead, %", 0.05, 100.0, ticks);
     let bits = (1..=16).map(|bits| (f64::from(bits), bits.to_string())).collect();
-    let bits = Axis::linear("columns r (the rate is about 2^-r)", 0.5, 16.5, bits);
-    let mut chart = Chart::new(format!("Overheads of ribbons, {keys} keys"), bits, overhead);
+    let bits = Axis::linear("columns r (the rate is about 2⁻ʳ)", 0.5, 16.5, bits);
+    let mut chart =
+        Chart::new(format!("Overheads of ribbons, {} keys", keys_text(keys)), bits, overhead);
     for &variant in Variant::ALL {
         for (width, shape) in Width::ALL.into_iter().zip(Shape::POINTS) {
             let points: Vec<Point> = (1..=16)

@@ -37,6 +37,17 @@ impl Axis {
         Self::linear(label, 0.0, steps * step, (0..=steps as u32).map(tick).collect())
     }
 
+    /// Logarithmic around all values, with ticks at 1, 2 and 5 times powers of ten.
+    pub fn around(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min).min(1e9) / 1.2;
+        let high = values.iter().copied().fold(low * 2.0, f64::max) * 1.2;
+        let all = (-3..9).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+        let ticks = all.filter(|tick| (low..=high).contains(tick));
+        let ticks = ticks.map(|tick| (tick, number_text(tick))).collect();
+        Self::logarithmic(label, low, high, ticks)
+    }
+
     /// The share of the axis that lies before a value.
     pub fn share(&self, value: f64) -> f64 {
         let place = |value: f64| if self.logarithmic { value.log10() } else { value };
@@ -71,6 +82,14 @@ fn round_step(value: f64) -> f64 {
 pub fn number_text(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// A number of keys as people write it: 10^6, or else its digits.
+pub fn keys_text(keys: u64) -> String {
+    match keys.checked_ilog10() {
+        Some(power @ 3..) if 10_u64.pow(power) == keys => power_of_ten(power).1,
+        _ => keys.to_string(),
+    }
 }
 
 /// Powers of ten as people write them.

@@ -4,7 +4,7 @@
 
 mod axis;
 
-pub use axis::{Axis, number_text, power_of_ten};
+pub use axis::{Axis, keys_text, number_text, power_of_ten};
 
 use crate::html::escape;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub const STYLE: &str = include_str!("style.css");
 
 const WIDTH: f64 = 520.0;
-const LEFT: f64 = 66.0;
+const LEFT: f64 = 70.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const PLOT_HEIGHT: f64 = 290.0;
@@ -22,7 +22,7 @@ const PLOT_WIDTH: f64 = WIDTH - LEFT - RIGHT;
 const BELOW: f64 = 52.0;
 const LEGEND_LINE: f64 = 21.0;
 /// A generous width of a letter, since the reader's font is unknown.
-const LETTER: f64 = 7.6;
+const LETTER: f64 = 8.4;
 
 /// A chart that is being drawn.
 pub struct Chart {
@@ -137,18 +137,24 @@ impl Chart {
         );
     }
 
-    /// A word on the map if it fits between two values of each axis.
+    /// Whether a word has room between two values of each axis.
+    pub fn has_room(&self, text: &str, x: [f64; 2], y: [f64; 2]) -> bool {
+        let [left, right] = x.map(|x| self.left_of(x));
+        let [bottom, top] = y.map(|y| self.top_of(y));
+        right - left > text.chars().count() as f64 * LETTER + 6.0 && bottom - top > 18.0
+    }
+
+    /// A word on the map, between two values of each axis.
     pub fn word(&mut self, text: &str, x: [f64; 2], y: [f64; 2]) {
         let [left, right] = x.map(|x| self.left_of(x));
         let [bottom, top] = y.map(|y| self.top_of(y));
-        if right - left > text.chars().count() as f64 * LETTER && bottom - top > 17.0 {
-            let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0 + 4.5);
-            let text = escape(text);
-            let _ = writeln!(
-                self.marks,
-                "<text class=\"on\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
-            );
-        }
+        let _ = writeln!(
+            self.marks,
+            "<text class=\"on\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            (left + right) / 2.0,
+            (top + bottom) / 2.0 + 4.5,
+            escape(text)
+        );
     }
 
     pub fn entry(&mut self, class: &str, shape: Shape, label: &str) {
