@@ -44,7 +44,8 @@ const SHOWN: [Ribbon; 4] = [
 ];
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let running = Running::begin("figures");
+    let running = Running::begin("map sizes threads");
+    let folder = &arguments.folder.begin(&["map", "sizes", "threads"])?;
     let mut maps = arguments.keys.clone();
     maps.extend((arguments.full && !maps.contains(&1e7)).then_some(1e7));
     let largest = if arguments.full { 1e8 } else { arguments.largest };
@@ -52,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         (3..=8).map(|power| 10_f64.powi(power)).filter(|&keys| keys <= largest * 1.001).collect();
     let threads = thread_counts();
     let groups = maps.len() * BITS.len() + sizes.len() + threads.len();
-    let mut measuring = Measuring { arguments, progress: Progress::new(groups) };
+    let mut measuring = Measuring { arguments, folder, progress: Progress::new(groups) };
 
     for keys in maps {
         let course = measuring.course(keys, 1);
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         measuring.add("threads", &title, &course, peers)?;
     }
     drop(measuring);
-    running.end(&arguments.folder)?;
+    running.end(folder)?;
     println!("measured; `ribbon-bench report` draws the figures");
     Ok(())
 }
@@ -97,6 +98,7 @@ fn shown(threads: usize, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
 /// What all the measurements of this command share.
 struct Measuring<'a> {
     arguments: &'a Arguments,
+    folder: &'a Folder,
     progress: Progress,
 }
 
@@ -114,7 +116,7 @@ impl Measuring<'_> {
         mut peers: Vec<Box<dyn Peer>>,
     ) -> Result<(), String> {
         self.progress.group(title);
-        let mut rows = Rows::<Row>::open(&self.arguments.folder, rows)?;
+        let mut rows = Rows::<Row>::open(self.folder, rows)?;
         peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
         rows.add(course.race(&peers, &mut self.progress))
     }

@@ -62,10 +62,10 @@ fn main() -> ExitCode {
         Command::Figures(arguments) => figures::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Variants(arguments) => done(variants::run(&arguments)),
-        Command::Edges(arguments) => done(edges::run(&arguments)),
-        Command::Spill(arguments) => done(spill::run(&arguments)),
-        Command::Constants(arguments) => done(constants::run(&arguments)),
+        Command::Variants(arguments) => print(|| variants::run(&arguments)),
+        Command::Edges(arguments) => print(|| edges::run(&arguments)),
+        Command::Spill(arguments) => print(|| spill::run(&arguments)),
+        Command::Constants(arguments) => print(|| constants::run(&arguments)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,8 +76,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Commands that only print cannot fail.
-fn done((): ()) -> Result<(), String> {
+/// Commands that only print do not fail.
+fn print(command: impl FnOnce()) -> Result<(), String> {
+    command();
     Ok(())
 }
 

@@ -203,7 +203,7 @@ fn reached() -> Section {
 fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     let mut figures = Vec::new();
     if !sizes.is_empty() {
-        let times: [(&str, &str, fn(&Row) -> Option<f64>); 4] = [
+        let times: [(&str, &str, sizes::Time); 4] = [
             ("build", "Build of a key", |row| Some(row.build.least)),
             ("query", "Single query", |row| Some(row.query())),
             ("batch", "Query in a batch", Row::batched),
@@ -233,7 +233,7 @@ fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
             table2::GROUPS.iter().map(|group| table2::table(group, &group.rows(rows, keys)));
         Section {
             title: format!("The paper's Table 2, {} keys", keys_text(keys)),
-            text: vec![],
+            text: vec![table2::overheads(rows, keys)],
             figures: vec![],
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
         }
@@ -248,7 +248,7 @@ fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
 fn first(rows: &[table1::Row]) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "The paper's Table 1".into(),
-        text: vec![table1::EXPLANATION.into()],
+        text: vec![],
         figures: vec![],
         tables: vec![table1::table(rows)],
     })

@@ -18,6 +18,22 @@ pub struct Folder {
     pub fresh: bool,
 }
 
+impl Folder {
+    /// Forgets old rows of these names if it is to; what is opened from now on is kept.
+    pub fn begin(&self, names: &[&str]) -> Result<Self, String> {
+        for path in names.iter().map(|name| self.path(name)) {
+            if self.fresh && path.exists() {
+                std::fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
+            }
+        }
+        Ok(Self { results: self.results.clone(), fresh: false })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.results.join(name).with_extension("jsonl")
+    }
+}
+
 /// The rows of one command.
 pub struct Rows<T> {
     path: PathBuf,
@@ -29,13 +45,10 @@ impl<T: Serialize + DeserializeOwned> Rows<T> {
     pub fn open(folder: &Folder, name: &str) -> Result<Self, String> {
         std::fs::create_dir_all(&folder.results)
             .map_err(|error| failed(&folder.results, &error))?;
-        let path = folder.results.join(name).with_extension("jsonl");
-        if folder.fresh && path.exists() {
-            std::fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
-        }
+        let path = folder.begin(&[name])?.path(name);
         let rows = Self { all: read(&path)?, path };
         let runs = runs(&folder.results)?;
-        match runs.iter().rev().find(|run| run.rows == name) {
+        match runs.iter().rev().find(|run| run.rows.split(' ').any(|rows| rows == name)) {
             Some(run) if !rows.all.is_empty() && run.machine != Machine::this() => Err(format!(
                 "{} was measured elsewhere ({}): take --fresh or another --results",
                 rows.path.display(),
@@ -64,7 +77,7 @@ impl<T: Serialize + DeserializeOwned> Rows<T> {
 /// One start of a command, for the report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// The rows that it added to.
+    /// The names of the rows that it added to.
     pub rows: String,
     pub command: String,
     pub date: String,

@@ -110,9 +110,6 @@ impl Row {
     }
 }
 
-/// Why some figures differ from the paper's.
-pub const EXPLANATION: &str = "";
-
 pub fn table(rows: &[Row]) -> Table {
     let of = |column| rows.iter().find(|row| row.is_of(column)).map(|row| line(row, &column.3));
     Table {

@@ -90,7 +90,7 @@ impl Group {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let running = Running::begin("table2");
+    let running = Running::begin("table2 smash");
     let mut rows = Rows::<Row>::open(&arguments.folder, "table2")?;
     let mut sizes = arguments.keys.clone();
     sizes.extend(arguments.full.then_some(1e8));
@@ -119,11 +119,31 @@ pub fn table(group: &Group, rows: &[&Row]) -> Table {
                waits for the answer before. +15 %: so many slots more than keys, for a faster build."
             .into(),
         columns: vec![
-            "filter", "bits/key", "rate", "overhead %", "build", "query 0 %", "50 %", "100 %",
-            "(paper)", "batch 0 %", "50 % ", "100 % ", "latency",
+            "filter", "bits/key", "rate", "overhead %", "build", "query 0 %", "query 50 %", "query 100 %",
+            "query, paper", "batch 0 %", "batch 50 %", "batch 100 %", "latency",
         ],
         rows: rows.iter().map(|row| line(row)).collect(),
     }
+}
+
+/// How our overheads are beside the paper's, which are rounded to 0.1 or 1 %.
+pub fn overheads(rows: &[Row], keys: u64) -> String {
+    let (mut compared, mut larger) = (0, Vec::new());
+    for row in rows.iter().filter(|row| row.keys == keys && row.family.is_ours()) {
+        let Some(paper) = paper::find(&row.name, keys).and_then(|paper| paper.overhead) else {
+            continue;
+        };
+        compared += 1;
+        let more = row.overhead * 100.0 - paper;
+        if more > 0.05 {
+            larger.push(format!("{} (by {more:.2} points)", row.name));
+        }
+    }
+    let rest = match larger.is_empty() {
+        true => "in none is ours larger".to_string(),
+        false => format!("ours is larger for {}", larger.join(", ")),
+    };
+    format!("Of {compared} rows that the paper has an overhead for, {rest}.")
 }
 
 fn line(row: &Row) -> Vec<Cell> {

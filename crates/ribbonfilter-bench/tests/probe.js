@@ -12,11 +12,12 @@ for (const figure of document.querySelectorAll("svg")) {
   const name = figure.getAttribute("aria-label");
   const texts = [...figure.querySelectorAll("text")];
   const boxes = texts.map((text) => text.getBoundingClientRect());
+  const scale = figure.getBoundingClientRect().width / figure.viewBox.baseVal.width;
+  const size = parseFloat(getComputedStyle(texts[0]).fontSize) * scale;
+  if (size < 9) faults.push(`${name}: letters of ${size} pixels`);
   if (texts.length < 8) faults.push(`${name}: few labels`);
   if (!figure.querySelector("title")) faults.push(`${name}: no tooltips`);
   texts.forEach((text, i) => {
-    const height = Math.min(boxes[i].width, boxes[i].height);
-    if (height < 8) faults.push(`${name}: "${text.textContent}" is ${height} high`);
     if (!inside(boxes[i], figure.getBoundingClientRect()))
       faults.push(`${name}: "${text.textContent}" is outside`);
     for (let j = 0; j < i; j++)

@@ -3,8 +3,11 @@
 use crate::race::{Family, Row};
 use crate::svg::{Axis, Chart, Point, Shape, keys_text, power_of_ten};
 
+/// Some time of a row, if it has that.
+pub type Time = fn(&Row) -> Option<f64>;
+
 /// A time of each filter against the number of keys.
-pub fn against_keys(name: &str, rows: &[Row], time: fn(&Row) -> Option<f64>) -> Chart {
+pub fn against_keys(name: &str, rows: &[Row], time: Time) -> Chart {
     let most = rows.iter().map(|row| row.keys).max().unwrap_or(1000).ilog10().max(4);
     let ticks = (3..=most).map(power_of_ten).collect();
     let keys = Axis::logarithmic("keys", 700.0, 10_f64.powi(most as i32) * 1.4, ticks);
@@ -30,7 +33,7 @@ pub fn against_threads(rows: &[Row]) -> Chart {
     chart
 }
 
-fn lines(chart: &mut Chart, rows: &[Row], x: fn(&Row) -> f64, time: fn(&Row) -> Option<f64>) {
+fn lines(chart: &mut Chart, rows: &[Row], x: fn(&Row) -> f64, time: Time) {
     let mut names: Vec<(&str, Family)> = Vec::new();
     for row in rows {
         if !names.contains(&(row.name.as_str(), row.family)) {

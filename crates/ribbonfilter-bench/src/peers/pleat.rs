@@ -13,8 +13,8 @@ pub fn homogeneous<const R: usize>() -> Box<dyn Peer> {
             let bytes = filter.size_bytes();
             (filter, bytes.into())
         },
-        |filter, key| filter.contains(key),
-        |filter, keys, hits| {
+        Ribbon::<R>::contains,
+        |filter: &Ribbon<R>, keys, hits| {
             filter.contains_batch(keys, hits);
             true
         },
@@ -31,8 +31,8 @@ pub fn standard<const R: usize>() -> Box<dyn Peer> {
             let bytes = filter.size_bytes();
             (filter, bytes.into())
         },
-        |filter, key| filter.contains(key),
-        |filter, keys, hits| {
+        StdRibbon::<R>::contains,
+        |filter: &StdRibbon<R>, keys, hits| {
             filter.contains_batch(keys, hits);
             true
         },

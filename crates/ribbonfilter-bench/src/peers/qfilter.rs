@@ -18,6 +18,6 @@ pub fn filter(bits: u32) -> Box<dyn Peer> {
             let bytes = filter.memory_usage();
             (filter, bytes.into())
         },
-        |filter, key| filter.contains_fingerprint(key),
+        Filter::contains_fingerprint,
     )
 }

@@ -47,13 +47,13 @@ impl Family {
             Self::Balanced => "Balanced",
             Self::Standard => "Standard",
             Self::Homogeneous => "Homogeneous",
-            Self::Pleat => "pleat",
-            Self::BinaryFuse => "binary fuse",
+            Self::Pleat => "pleat ribbon",
+            Self::BinaryFuse => "Binary fuse",
             Self::Xor => "Xor",
             Self::VFilter => "VFilter",
-            Self::Quotient => "quotient",
+            Self::Quotient => "Quotient",
             Self::Bloom => "Bloom",
-            Self::SplitBlockBloom => "split-block Bloom",
+            Self::SplitBlockBloom => "Split-block Bloom",
         }
     }
 }

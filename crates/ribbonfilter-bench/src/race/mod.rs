@@ -34,7 +34,7 @@ impl Course {
     pub fn new(keys: f64, queries: usize, rounds: u32, threads: usize) -> Self {
         let keys: Vec<u64> = Random::new(1).take(keys as usize).collect();
         let absent: Vec<u64> = Random::new(2).take(queries).collect();
-        let place = |number: u64| (u128::from(number) * keys.len() as u128 >> 64) as usize;
+        let place = |number: u64| ((u128::from(number) * keys.len() as u128) >> 64) as usize;
         let present: Vec<u64> =
             Random::new(3).take(queries).map(|number| keys[place(number)]).collect();
         // Which of them are present follows no pattern that a processor could learn.

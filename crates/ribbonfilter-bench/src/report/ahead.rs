@@ -6,8 +6,10 @@ use crate::table::{Cell, Table};
 /// Ours that the others are held against.
 const OURS: [&str; 2] = ["Bumped w=128 r=8", "Homogeneous w=64 r=8"];
 
+type Measure = fn(&Row) -> f64;
+
 /// What is compared; of queries in batches the best way that a filter has to ask many keys.
-const MEASURES: [(&str, fn(&Row) -> f64); 5] = [
+const MEASURES: [(&str, Measure); 5] = [
     ("size", |row| row.bits_per_key / -row.rate.log2()),
     ("build", |row| row.build.least),
     ("query", Row::query),
@@ -50,7 +52,7 @@ fn peers(rows: &[Row]) -> impl Iterator<Item = &Row> {
 
 /// For each measure the peers that are ahead of all of ours.
 pub fn sentences(rows: &[Row]) -> Vec<String> {
-    let sentence = |(name, measure): &(&str, fn(&Row) -> f64)| {
+    let sentence = |(name, measure): &(&str, Measure)| {
         let ours = rows.iter().filter(|row| row.family.is_ours());
         let best = ours.min_by(|one, other| measure(one).total_cmp(&measure(other)))?;
         let ratio = |peer: &Row| measure(best) / measure(peer);
