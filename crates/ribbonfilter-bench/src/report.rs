@@ -96,6 +96,17 @@ fn machine(runs: &[Run]) -> Section {
             Cell::number(run.seconds, 0),
         ]
     };
+    let load = runs.iter().filter_map(|run| run.load).fold(0.0, f64::max);
+    let cores = runs[0].machine.cores;
+    // The command before leaves a load of as many processes as there are cores.
+    let busy = (load > cores as f64 + 1.0).then(|| {
+        format!(
+            "The machine was busy with other work: up to {load:.0} processes for {cores} cores. Sizes, \
+             rates and overheads are as they are anywhere; times are too long by a factor that \
+             varies within a table, so read none of them as a figure, and small differences not at \
+             all. `scripts/results --fresh` on a quiet machine replaces them."
+        )
+    });
     let mut machines: Vec<String> = runs.iter().map(|run| run.machine.to_string()).collect();
     machines.dedup();
     Section {
@@ -110,7 +121,10 @@ fn machine(runs: &[Run]) -> Section {
              log2(1/rate) for a key, minus one: with the exact rate where a filter knows its own, \
              else with a measured one."
                 .into(),
-        ],
+        ]
+        .into_iter()
+        .chain(busy)
+        .collect(),
         figures: vec![],
         tables: vec![Table {
             title: "Runs".into(),
