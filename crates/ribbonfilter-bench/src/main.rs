@@ -2,15 +2,27 @@
 //! from, measured here and now.
 
 mod blocks;
+mod check;
 mod constants;
 mod edges;
+mod figures;
+mod html;
+mod machine;
 mod peers;
+mod progress;
+mod race;
 mod random;
+mod report;
+mod results;
 mod spill;
+mod svg;
+mod table;
 mod table1;
+mod table2;
 mod variants;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(version, about = "Experiments and benchmarks for ribbonfilter")]
@@ -23,8 +35,16 @@ struct Arguments {
 enum Command {
     /// The paper's Table 1: overheads of Standard Ribbon, simulated, beside the paper's
     Table1(table1::Arguments),
+    /// The paper's Table 2: size, build and queries of every ribbon and its peers
+    Table2(table2::Arguments),
     /// Our filters beside the crates that a user would take instead
     Peers(peers::Arguments),
+    /// What the figures show: the fastest filter for each overhead and rate, growth with keys and threads
+    Figures(figures::Arguments),
+    /// One page with all tables and figures of the finished rows
+    Report(report::Arguments),
+    /// Whether something has become slower or larger: ratios, beside those of the baseline
+    Check(check::Arguments),
     /// Every variant and width on one set of keys: size, rate, build and query
     Variants(variants::Arguments),
     /// What unusual hashes cost a build, and opening a filter for every query
@@ -37,16 +57,33 @@ enum Command {
     Constants(constants::Arguments),
 }
 
-fn main() {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
         Command::Table1(arguments) => table1::run(&arguments),
+        Command::Table2(arguments) => table2::run(&arguments),
         Command::Peers(arguments) => peers::run(&arguments),
-        Command::Variants(arguments) => variants::run(&arguments),
-        Command::Edges(arguments) => edges::run(&arguments),
-        Command::Blocks(arguments) => blocks::run(&arguments),
-        Command::Spill(arguments) => spill::run(&arguments),
-        Command::Constants(arguments) => constants::run(&arguments),
+        Command::Figures(arguments) => figures::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Variants(arguments) => print(|| variants::run(&arguments)),
+        Command::Edges(arguments) => print(|| edges::run(&arguments)),
+        Command::Blocks(arguments) => print(|| blocks::run(&arguments)),
+        Command::Spill(arguments) => print(|| spill::run(&arguments)),
+        Command::Constants(arguments) => print(|| constants::run(&arguments)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ribbon-bench: {error}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// Commands that only print do not fail.
+fn print(command: impl FnOnce()) -> Result<(), String> {
+    command();
+    Ok(())
 }
 
 /// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.

@@ -1,20 +1,21 @@
-//! Our filters beside what a user would take instead: one process, the same keys, the same
-//! loops, alternating rounds, the least of several. Then our functions, likewise.
+//! Our filters beside what a user would take instead, then our functions; one file a crate.
 
-mod contender;
 mod fastbloom;
-mod instructions;
 mod pleat;
+mod qfilter;
 mod ribbon;
 mod sbbf;
 mod sux;
 mod xorf;
 
-use crate::random::Random;
-use contender::{Contender, Peer};
-use serde::Serialize;
-use std::path::PathBuf;
-use std::time::Instant;
+pub use ribbon::Ribbon;
+
+use crate::progress::Progress;
+use crate::race::{Course, Peer, Row};
+use crate::results::{Folder, Rows, Running};
+use crate::svg::keys_text;
+use crate::table::{Cell, Table};
+use ribbonfilter::{Variant, Width};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -33,217 +34,166 @@ pub struct Arguments {
     /// Queries in one measurement
     #[arg(long, default_value_t = 1 << 21)]
     queries: usize,
-    /// Write all figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    folder: Folder,
 }
 
-/// What was measured of one filter; times in nanoseconds, the least of all rounds.
-#[derive(Clone, Debug, Serialize)]
-struct Figures {
-    name: String,
-    ours: bool,
-    bits_per_key: f64,
-    rate: f64,
-    overhead: f64,
-    build: Times,
-    absent: Times,
-    present: Times,
-    batch_absent: Option<Times>,
-    batch_present: Option<Times>,
-    latency: Times,
-    instructions: Option<f64>,
-}
-
-/// The least of several measurements, and how far the greatest was above it.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Times {
-    least: f64,
-    spread: f64,
-}
-
-impl Times {
-    const NONE: Self = Self { least: f64::INFINITY, spread: 0.0 };
-
-    fn add(&mut self, time: f64) {
-        let greatest = if self.least.is_finite() { self.least * (1.0 + self.spread) } else { time };
-        self.least = self.least.min(time);
-        self.spread = greatest.max(time) / self.least - 1.0;
-    }
-}
-
-pub fn run(arguments: &Arguments) {
-    let keys: Vec<u64> = Random::new(1).take(arguments.keys as usize).collect();
-    let absent: Vec<u64> = Random::new(2).take(arguments.queries).collect();
-    let stride = 0x9e37_79b9_7f4a_7c15_u64;
-    let present: Vec<u64> = (0..arguments.queries as u64)
-        .map(|index| {
-            let place = u128::from(index.wrapping_mul(stride)) * keys.len() as u128;
-            keys[(place >> 64) as usize]
-        })
-        .collect();
-    let queries = Queries { keys, absent, present };
-    let mut figures = Vec::new();
-    for (kind, peers) in
-        [("filter", filters(arguments.threads)), ("function", functions(arguments.threads))]
-    {
-        let measured = compare(arguments, chosen(arguments, peers), &queries);
-        if !measured.is_empty() {
-            print(kind, &measured, queries.keys.len());
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let running = Running::begin("peers");
+    let mut rows = Rows::<Row>::open(&arguments.folder, "peers")?;
+    let threads = arguments.threads;
+    let course = Course::new(arguments.keys, arguments.queries, arguments.rounds, threads);
+    let mut progress = Progress::new(2);
+    for (kind, peers) in [("filters", filters(threads)), ("functions", functions(threads))] {
+        progress.group(kind);
+        let chosen = |name: &str| {
+            arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
+        };
+        let peers: Vec<_> = peers.into_iter().filter(|peer| chosen(peer.name())).collect();
+        // All are measured in turns, so a race is not resumed but run again.
+        let raced = course.race(&peers, &mut progress);
+        if !raced.is_empty() {
+            println!("{}", table(kind, &raced).text());
         }
-        figures.extend(measured);
+        rows.replace(raced, Row::is_same)?;
     }
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&figures).expect("plain numbers");
-        std::fs::write(path, text).expect("a writable file");
-    }
-}
-
-/// Keys to build from, and keys to ask for.
-struct Queries {
-    keys: Vec<u64>,
-    absent: Vec<u64>,
-    present: Vec<u64>,
-}
-
-/// Those that the arguments ask for.
-fn chosen(arguments: &Arguments, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
-    let is_chosen = |name: &str| {
-        arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
-    };
-    peers.into_iter().filter(|peer| is_chosen(&peer.name())).collect()
-}
-
-/// Builds and asks all of them, in turns.
-fn compare(arguments: &Arguments, peers: Vec<Box<dyn Peer>>, queries: &Queries) -> Vec<Figures> {
-    let keys = &queries.keys;
-    let mut figures: Vec<Figures> = peers.iter().map(|peer| begin(&**peer)).collect();
-    let mut built: Vec<Option<Box<dyn Contender>>> = peers.iter().map(|_| None).collect();
-    for _ in 0..arguments.rounds {
-        for ((peer, figures), built) in peers.iter().zip(&mut figures).zip(&mut built) {
-            *built = None;
-            let (contender, time) = timed(|| peer.build(keys));
-            figures.build.add(time / keys.len() as f64);
-            *built = Some(contender);
-        }
-        for (figures, built) in figures.iter_mut().zip(&built) {
-            measure(figures, built.as_deref().expect("built above"), queries);
-        }
-    }
-    figures
+    running.end(&arguments.folder)
 }
 
 fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
-    let mut all: Vec<Box<dyn Peer>> = ribbon::all(threads);
-    all.extend(xorf::all());
-    all.extend(sux::all(threads));
-    all.extend(pleat::all());
-    all.extend(fastbloom::all());
-    all.extend(sbbf::all());
-    all
+    let ours = [
+        (Variant::Homogeneous, Width::W64, 8.0),
+        (Variant::Homogeneous, Width::W64, 7.0),
+        (Variant::Homogeneous, Width::W32, 8.0),
+        (Variant::Homogeneous, Width::W128, 8.0),
+        (Variant::Standard, Width::W64, 8.0),
+        (Variant::Standard, Width::W128, 8.0),
+        (Variant::Balanced, Width::W64, 7.0),
+        (Variant::Bumped, Width::W128, 8.0),
+        (Variant::Bumped, Width::W64, 8.0),
+        (Variant::Bumped, Width::W32, 8.0),
+        (Variant::Bumped, Width::W128, 16.0),
+        (Variant::Homogeneous, Width::W64, 16.0),
+    ];
+    let ours = ours.map(|(variant, width, r)| Ribbon::new(variant, width, r).peer(threads));
+    ours.into_iter().chain(near(8, threads)).chain(xorf::sixteen()).collect()
 }
 
 fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
-    let mut all = ribbon::functions(threads);
-    all.extend(sux::functions(threads));
+    let ours = [
+        (Variant::Standard, Width::W64),
+        (Variant::Standard, Width::W128),
+        (Variant::Bumped, Width::W64),
+        (Variant::Bumped, Width::W128),
+    ];
+    let ours = ours.map(|(variant, width)| ribbon::function(variant, width, threads));
+    ours.into_iter().chain([sux::function(threads)]).collect()
+}
+
+/// One filter of each kind at a rate of about 1/256.
+pub fn one_of_each(threads: usize) -> Vec<Box<dyn Peer>> {
+    let mut all = xorf::eight();
+    all.truncate(1);
+    all.extend([sux::bytes(threads), pleat::homogeneous::<8>(), sbbf::filter(split_block(8))]);
     all
 }
 
-fn begin(peer: &dyn Peer) -> Figures {
-    Figures {
-        name: peer.name(),
-        ours: peer.is_ours(),
-        bits_per_key: 0.0,
-        rate: 0.0,
-        overhead: 0.0,
-        build: Times::NONE,
-        absent: Times::NONE,
-        present: Times::NONE,
-        batch_absent: None,
-        batch_present: None,
-        latency: Times::NONE,
-        instructions: None,
+/// Those of them that build on several threads.
+pub fn threaded(threads: usize) -> Vec<Box<dyn Peer>> {
+    vec![sux::bytes(threads)]
+}
+
+/// What one would take for a rate of about 2 to the power of minus `bits`.
+pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
+    let mut all = vec![];
+    if (7..=8).contains(&bits) {
+        all.extend(xorf::eight());
+        all.push(sux::bytes(threads));
     }
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let result = work();
-    (result, start.elapsed().as_secs_f64() * 1e9)
-}
-
-fn measure(figures: &mut Figures, contender: &dyn Contender, queries: &Queries) {
-    let Queries { keys, absent, present } = queries;
-    let queries = absent.len() as f64;
-    let (found, time) = timed(|| contender.count(absent));
-    figures.absent.add(time / queries);
-    figures.rate = found as f64 / queries;
-    figures.bits_per_key = contender.bytes() as f64 * 8.0 / keys.len() as f64;
-    figures.overhead = figures.bits_per_key / -figures.rate.log2() - 1.0;
-    let (found, time) = timed(|| contender.count(present));
-    assert_eq!(found, present.len(), "{} lost a key", figures.name);
-    figures.present.add(time / queries);
-    let mut hits = vec![false; present.len()];
-    for (queries, times) in
-        [(absent, &mut figures.batch_absent), (present, &mut figures.batch_present)]
-    {
-        let (batched, time) = timed(|| contender.batch(queries, &mut hits));
-        if batched {
-            times.get_or_insert(Times::NONE).add(time / queries.len() as f64);
-        }
+    if bits != 8 {
+        all.push(sux::packed(bits as usize, threads));
     }
-    let (_, time) = timed(|| contender.chain(&absent[..absent.len() / 4]));
-    figures.latency.add(time / (absent.len() / 4) as f64);
-    figures.instructions = instructions::count(|| contender.count(absent)).map(|all| all / queries);
+    match bits {
+        3 => all.extend([pleat::homogeneous::<3>(), pleat::standard::<3>()]),
+        7 => all.extend([pleat::homogeneous::<7>(), pleat::standard::<7>()]),
+        8 => all.extend([pleat::homogeneous::<8>(), pleat::standard::<8>()]),
+        11 => all.extend([pleat::homogeneous::<11>(), pleat::standard::<11>()]),
+        16 => all.extend(xorf::sixteen()),
+        _ => {}
+    }
+    all.extend([qfilter::filter(bits), fastbloom::filter(bits), sbbf::filter(split_block(bits))]);
+    all
 }
 
-fn print(kind: &str, figures: &[Figures], keys: usize) {
-    println!(
-        "{keys} keys; times in ns, the least of all rounds; ratio to the best peer in brackets"
-    );
-    println!(
-        "{:<30} {:>8} {:>9} {:>8} {:>15} {:>14} {:>14} {:>14} {:>14} {:>14} {:>6}",
-        kind,
-        "bits/key",
-        "rate",
-        "overhead",
-        "build",
-        "absent",
-        "present",
-        "batch absent",
-        "batch present",
-        "latency",
-        "instr"
-    );
-    let best = |figure: &dyn Fn(&Figures) -> f64| {
-        let peers = figures.iter().filter(|figures| !figures.ours);
-        peers.map(figure).filter(|time| time.is_finite()).fold(f64::INFINITY, f64::min)
-    };
-    let least = |times: Option<Times>| times.map_or(f64::INFINITY, |times| times.least);
-    let columns: [&dyn Fn(&Figures) -> f64; 6] = [
-        &|figures| figures.build.least,
-        &|figures| figures.absent.least,
-        &|figures| figures.present.least,
-        &|figures| least(figures.batch_absent),
-        &|figures| least(figures.batch_present),
-        &|figures| figures.latency.least,
+/// Bits a key with which a split-block Bloom filter has about that rate: as many keys in a block
+/// of eight words that one of 32 bits is set with the eighth root of the rate.
+fn split_block(bits: u32) -> usize {
+    let set = 0.5_f64.powf(f64::from(bits) / 8.0);
+    let keys = (1.0 - set).ln() / (31.0_f64 / 32.0).ln();
+    (256.0 / keys).ceil() as usize
+}
+
+/// All figures, with the ratio of each time to the best of the peers'.
+pub fn table(kind: &str, rows: &[Row]) -> Table {
+    let columns: [fn(&Row) -> Option<f64>; 8] = [
+        |row| Some(row.build.least),
+        |row| Some(row.single[0].least),
+        |row| Some(row.single[1].least),
+        |row| Some(row.single[2].least),
+        |row| row.batch.map(|batch| batch[0].least),
+        |row| row.batch.map(|batch| batch[1].least),
+        |row| row.batch.map(|batch| batch[2].least),
+        |row| Some(row.latency.least),
     ];
-    let bests = columns.map(best);
-    for figures in figures {
-        print!(
-            "{:<30} {:>8.3} {:>9.3e} {:>6.2} %",
-            figures.name,
-            figures.bits_per_key,
-            figures.rate,
-            figures.overhead * 100.0
-        );
-        for (column, best) in columns.iter().zip(bests) {
-            let time = column(figures);
-            match time.is_finite() {
-                true => print!(" {time:>7.2} ({:>4.2})", time / best),
-                false => print!(" {:>14}", "-"),
-            }
-        }
-        println!("  {}", figures.instructions.map_or("-".into(), |count| format!("{count:.0}")));
+    let best = columns.map(|figure| {
+        let peers = rows.iter().filter(|row| !row.family.is_ours());
+        peers.filter_map(figure).fold(f64::INFINITY, f64::min)
+    });
+    let line = |row: &Row| {
+        let mut cells = vec![
+            Cell::text(&row.name).strong(row.family.is_ours()),
+            Cell::number(row.bits_per_key, 3),
+            Cell { text: format!("{:.2e}", row.rate), value: Some(row.rate), strong: false },
+            Cell::percent(row.overhead, 2),
+        ];
+        cells.extend(columns.iter().zip(best).map(|(figure, best)| {
+            Cell::or_none(figure(row).map(|time| {
+                let ratio =
+                    if best.is_finite() { format!(" ({:.2})", time / best) } else { String::new() };
+                Cell::number(time, 1).and(&ratio)
+            }))
+        }));
+        let spread = row.single.iter().chain([&row.build]).map(|times| times.spread);
+        cells.push(Cell::percent(spread.fold(0.0, f64::max), 0));
+        cells.push(Cell::or_none(row.instructions.map(|count| Cell::number(count, 0))));
+        cells
+    };
+    let keys = rows.first().map_or(0, |row| row.keys);
+    let threads = rows.first().map_or(1, |row| row.threads);
+    Table {
+        title: format!("{} keys, {kind}", keys_text(keys)),
+        note: format!(
+            "Builds on {threads} thread(s), times in ns a key, the least of all rounds, in brackets \
+             over the best of the peers; queries with none, half and all of the keys present; \
+             latency: each query waits for the answer before; spread: how far the worst round of \
+             build and single queries was above the least."
+        ),
+        columns: vec![
+            "filter",
+            "bits/key",
+            "rate",
+            "overhead %",
+            "build",
+            "query 0 %",
+            "query 50 %",
+            "query 100 %",
+            "batch 0 %",
+            "batch 50 %",
+            "batch 100 %",
+            "latency",
+            "spread %",
+            "instr.",
+        ],
+        rows: rows.iter().map(line).collect(),
     }
 }

@@ -1,16 +1,19 @@
 //! fastbloom: a blocked Bloom filter with its own hasher.
 
-use super::contender::{Peer, single};
+use crate::race::{Family, Peer, peer};
 use fastbloom::BloomFilter;
 
-pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![single(
-        "fastbloom 1/256",
-        |keys| {
-            let filter = BloomFilter::with_false_pos(1.0 / 256.0).items(keys.iter());
+/// A filter for a rate of 2 to the power of minus `bits`.
+pub fn filter(bits: u32) -> Box<dyn Peer> {
+    let rate = 0.5_f64.powi(bits as i32);
+    peer(
+        format!("fastbloom 2^-{bits}"),
+        Family::Bloom,
+        move |keys| {
+            let filter = BloomFilter::with_false_pos(rate).items(keys.iter());
             let bytes = filter.as_slice().len() * 8;
-            (filter, bytes)
+            (filter, bytes.into())
         },
         |filter, key| filter.contains(&key),
-    )]
+    )
 }

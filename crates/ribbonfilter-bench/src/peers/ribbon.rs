@@ -1,71 +1,78 @@
 //! Ours.
 
-use super::contender::{Described, Peer, value_of};
 use crate::kernel;
-use ribbonfilter::{Filter, Function, Variant, Width};
+use crate::race::{Peer, Size, batched, value_of};
+use ribbonfilter::{Filter, FilterBuilder, Function, Variant, Width};
 
-pub fn all(threads: usize) -> Vec<Box<dyn Peer>> {
-    [
-        (Variant::Homogeneous, Width::W64, 8.0),
-        (Variant::Homogeneous, Width::W64, 7.0),
-        (Variant::Homogeneous, Width::W32, 8.0),
-        (Variant::Homogeneous, Width::W128, 8.0),
-        (Variant::Standard, Width::W64, 8.0),
-        (Variant::Standard, Width::W128, 8.0),
-        (Variant::Balanced, Width::W64, 7.0),
-        (Variant::Bumped, Width::W128, 8.0),
-        (Variant::Bumped, Width::W64, 8.0),
-        (Variant::Bumped, Width::W32, 8.0),
-        (Variant::Bumped, Width::W128, 16.0),
-        (Variant::Homogeneous, Width::W64, 16.0),
-    ]
-    .into_iter()
-    .map(|(variant, width, columns)| peer(variant, width, columns, threads))
-    .collect()
+/// What a ribbon filter shall be.
+#[derive(Clone, Copy, Debug)]
+pub struct Ribbon {
+    pub variant: Variant,
+    pub width: Width,
+    pub columns: f64,
+    /// More slots than needed, for a faster build.
+    pub overhead: Option<f64>,
 }
 
-fn peer(variant: Variant, width: Width, columns: f64, threads: usize) -> Box<dyn Peer> {
-    Box::new(Described {
-        name: format!("{variant} w={width} r={columns}"),
-        ours: true,
-        build: move |keys: &[u64]| {
-            let mut builder = Filter::builder()
-                .variant(variant)
-                .width(width)
-                .columns(columns)
-                .threads(threads)
-                .kernel(kernel());
-            builder.extend_hashes(keys.iter().copied());
-            let filter = builder.finish().expect("random keys build").with_kernel(kernel());
-            let bytes = filter.size_in_bytes();
-            (filter, bytes)
-        },
-        contains: |filter: &Filter, key: u64| filter.contains_hash(key),
-        batch: |filter: &Filter, keys: &[u64], hits: &mut [bool]| {
-            filter.contains_hash_batch_into(keys, hits);
-            true
-        },
-        structure: std::marker::PhantomData,
-    })
+impl Ribbon {
+    pub const fn new(variant: Variant, width: Width, columns: f64) -> Self {
+        Self { variant, width, columns, overhead: None }
+    }
+
+    /// Every variant and width with so many columns.
+    pub fn all(columns: f64) -> impl Iterator<Item = Self> {
+        Variant::ALL.iter().flat_map(move |&variant| {
+            Width::ALL.into_iter().map(move |width| Self::new(variant, width, columns))
+        })
+    }
+
+    pub fn name(&self) -> String {
+        let Self { variant, width, columns, overhead } = self;
+        let extra = overhead.map_or(String::new(), |share| format!(" +{:.0} %", share * 100.0));
+        format!("{variant} w={width} r={columns}{extra}")
+    }
+
+    pub fn builder(&self) -> FilterBuilder<'static> {
+        let builder =
+            Filter::builder().variant(self.variant).width(self.width).columns(self.columns);
+        match self.overhead {
+            Some(share) => builder.overhead(share),
+            None => builder,
+        }
+    }
+
+    /// Whether the planner takes it for so many keys.
+    pub fn makes_sense(&self, keys: usize) -> bool {
+        self.builder().plan_for(keys as u64).is_ok()
+    }
+
+    pub fn peer(self, threads: usize) -> Box<dyn Peer> {
+        batched(
+            self.name(),
+            self.variant.into(),
+            move |keys| {
+                let mut builder = self.builder().threads(threads).kernel(kernel());
+                builder.extend_hashes(keys.iter().copied());
+                let filter = builder.finish().expect("random keys build").with_kernel(kernel());
+                let rate = Some(filter.expected_rate());
+                let size = Size { bytes: filter.size_in_bytes(), rate };
+                (filter, size)
+            },
+            |filter: &Filter, key| filter.contains_hash(key),
+            |filter, keys, hits| {
+                filter.contains_hash_batch_into(keys, hits);
+                true
+            },
+        )
+    }
 }
 
-pub fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
-    [
-        (Variant::Standard, Width::W64),
-        (Variant::Standard, Width::W128),
-        (Variant::Bumped, Width::W64),
-        (Variant::Bumped, Width::W128),
-    ]
-    .into_iter()
-    .map(|(variant, width)| function(variant, width, threads))
-    .collect()
-}
-
-fn function(variant: Variant, width: Width, threads: usize) -> Box<dyn Peer> {
-    Box::new(Described {
-        name: format!("Function {variant} w={width} r=8"),
-        ours: true,
-        build: move |keys: &[u64]| {
+/// A function with values of 8 bits.
+pub fn function(variant: Variant, width: Width, threads: usize) -> Box<dyn Peer> {
+    batched(
+        format!("Function {variant} w={width} r=8"),
+        variant.into(),
+        move |keys| {
             let mut builder = Function::builder()
                 .variant(variant)
                 .width(width)
@@ -74,15 +81,12 @@ fn function(variant: Variant, width: Width, threads: usize) -> Box<dyn Peer> {
                 .kernel(kernel());
             builder.extend_hashes(keys.iter().map(|&key| (key, value_of(key).into())));
             let function = builder.finish().expect("random keys build").with_kernel(kernel());
-            let bytes = function.size_in_bytes();
-            (function, bytes)
+            let size = Size { bytes: function.size_in_bytes(), rate: Some(1.0 / 256.0) };
+            (function, size)
         },
-        contains: |function: &Function, key: u64| {
-            function.get_hash(key) == u64::from(value_of(key))
-        },
-        batch: get_batch,
-        structure: std::marker::PhantomData,
-    })
+        |function: &Function, key| function.get_hash(key) == u64::from(value_of(key)),
+        get_batch,
+    )
 }
 
 /// Asks for the values of a batch, some at a time, and compares them.

@@ -1,19 +1,20 @@
 //! sbbf-rs-safe: a split-block Bloom filter, as in Parquet.
 
-use super::contender::{Peer, single};
+use crate::race::{Family, Peer, peer};
 use sbbf_rs_safe::Filter;
 
-pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![single(
-        "sbbf 12 bits",
-        |keys| {
-            let mut filter = Filter::new(12, keys.len());
+pub fn filter(bits_per_key: usize) -> Box<dyn Peer> {
+    peer(
+        format!("sbbf {bits_per_key} bits"),
+        Family::SplitBlockBloom,
+        move |keys| {
+            let mut filter = Filter::new(bits_per_key, keys.len());
             for &key in keys {
                 filter.insert_hash(key);
             }
             let bytes = filter.as_bytes().len();
-            (filter, bytes)
+            (filter, bytes.into())
         },
         Filter::contains_hash,
-    )]
+    )
 }

@@ -1,39 +1,61 @@
-//! sux: `VFilter` with 8-bit hashes, `VFunc` with values of 8 bits.
+//! sux: `VFilter` with hashes of 8 or of any bits, `VFunc` with values of 8 bits.
 
-use super::contender::{Peer, single, value_of};
+use crate::race::{Family, Peer, peer, value_of};
 use dsi_progress_logger::no_logging;
+use mem_dbg::{MemSize, SizeFlags};
+use sux::bits::BitFieldVec;
 use sux::dict::VFilter;
 use sux::func::{VBuilder, VFunc};
 
-type Filter = VFilter<u64, Box<[u8]>>;
+type Bytes = VFilter<u64, Box<[u8]>>;
+type Packed = VFilter<u64, BitFieldVec<Box<[usize]>>>;
 type Function = VFunc<u64, Box<[u8]>>;
 
-pub fn all(threads: usize) -> Vec<Box<dyn Peer>> {
-    vec![single(
+/// Hashes of 8 bits, one a byte.
+pub fn bytes(threads: usize) -> Box<dyn Peer> {
+    peer(
         "sux VFilter u8",
+        Family::VFilter,
         move |keys| {
             let builder = VBuilder::default().max_num_threads(threads);
-            let filter = Filter::try_par_new_with_builder(keys, builder, no_logging![])
+            let filter = Bytes::try_par_new_with_builder(keys, builder, no_logging![])
                 .expect("random keys build");
-            let bytes = mem_dbg::MemSize::mem_size(&filter, mem_dbg::SizeFlags::default());
-            (filter, bytes)
+            let bytes = filter.mem_size(SizeFlags::default());
+            (filter, bytes.into())
         },
-        Filter::contains,
-    )]
+        Bytes::contains,
+    )
 }
 
-pub fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
-    vec![single(
+/// Hashes of any number of bits, packed.
+pub fn packed(bits: usize, threads: usize) -> Box<dyn Peer> {
+    peer(
+        format!("sux VFilter {bits} bits"),
+        Family::VFilter,
+        move |keys| {
+            let builder = VBuilder::default().max_num_threads(threads);
+            let filter = Packed::try_par_new_with_builder(keys, bits, builder, no_logging![])
+                .expect("random keys build");
+            let bytes = filter.mem_size(SizeFlags::default());
+            (filter, bytes.into())
+        },
+        Packed::contains,
+    )
+}
+
+pub fn function(threads: usize) -> Box<dyn Peer> {
+    peer(
         "sux VFunc u8",
+        Family::VFilter,
         move |keys| {
             let builder = VBuilder::default().max_num_threads(threads);
             let values: Vec<u8> = keys.iter().map(|&key| value_of(key)).collect();
             let function =
                 Function::try_par_new_with_builder(keys, &values, builder, no_logging![])
                     .expect("random keys build");
-            let bytes = mem_dbg::MemSize::mem_size(&function, mem_dbg::SizeFlags::default());
-            (function, bytes)
+            let bytes = function.mem_size(SizeFlags::default());
+            (function, bytes.into())
         },
         |function, key| function.get(key) == value_of(key),
-    )]
+    )
 }

@@ -562,7 +562,7 @@ impl<'a> Readable<'a> {
     /// row in every column that the slot's block has; `None` so near to the end that only
     /// [`matches_slowly`](Self::matches_slowly) can tell.
     ///
-    /// No branch a column: a group at a time, and one branch after each.
+    /// No branch a column: a group at a time, and one branch between two of them.
     #[inline(always)]
     pub(crate) fn matches<I: Instructions, B: Band, P: Path>(
         self,
@@ -571,17 +571,14 @@ impl<'a> Readable<'a> {
     ) -> Option<bool> {
         let mut groups = self.groups::<B, P>(laid)?;
         let mut row = laid.row;
-        // Few filters have more columns than a group, so the first is written out.
-        if groups.first().differs::<I, B>(instructions, row) {
-            return Some(false);
-        }
-        while groups.advance::<B>() {
+        // No branch after the last group: where as many keys are there as not, half of those would
+        // be mispredicted. Few filters have more columns than one.
+        let mut differs = groups.first().differs::<I, B>(instructions, row);
+        while groups.advance::<B>() && !differs {
             row >>= GROUP;
-            if groups.first().differs::<I, B>(instructions, row) {
-                return Some(false);
-            }
+            differs = groups.first().differs::<I, B>(instructions, row);
         }
-        Some(true)
+        Some(!differs)
     }
 
     /// The row that the solution gives an equation, or nothing where only

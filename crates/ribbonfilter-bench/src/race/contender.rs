@@ -1,19 +1,19 @@
 //! What every filter must be able to do here.
 
+use super::Family;
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 /// A filter that can be built from 64-bit keys.
 pub trait Peer {
-    fn name(&self) -> String;
-    fn is_ours(&self) -> bool {
-        false
-    }
+    fn name(&self) -> &str;
+    fn family(&self) -> Family;
     fn build(&self, keys: &[u64]) -> Box<dyn Contender>;
 }
 
 /// A built filter. The loops are compiled into each, so that no call goes through a table.
 pub trait Contender {
-    fn bytes(&self) -> usize;
+    fn size(&self) -> Size;
     /// How many keys are found, one query after another.
     fn count(&self, keys: &[u64]) -> usize;
     /// Answers all at once, if the filter can.
@@ -22,42 +22,74 @@ pub trait Contender {
     fn chain(&self, keys: &[u64]) -> u64;
 }
 
-/// A peer made of a function that builds and one that asks.
-pub struct Described<S, B, Q, A> {
-    pub name: String,
-    pub ours: bool,
-    /// Builds the structure and tells its bytes.
-    pub build: B,
-    pub contains: Q,
-    /// Answers a batch, or says that it cannot.
-    pub batch: A,
-    pub structure: std::marker::PhantomData<S>,
+/// What a filter takes, and its rate if the filter knows it exactly.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub bytes: usize,
+    pub rate: Option<f64>,
+}
+
+impl From<usize> for Size {
+    fn from(bytes: usize) -> Self {
+        Self { bytes, rate: None }
+    }
+}
+
+/// A peer without batches, made of a function that builds and one that asks.
+pub fn peer<S: 'static>(
+    name: impl Into<String>,
+    family: Family,
+    build: impl Fn(&[u64]) -> (S, Size) + 'static,
+    contains: impl Fn(&S, u64) -> bool + Copy + 'static,
+) -> Box<dyn Peer> {
+    batched(name, family, build, contains, |_, _, _| false)
+}
+
+/// A peer that answers batches, too.
+pub fn batched<S: 'static>(
+    name: impl Into<String>,
+    family: Family,
+    build: impl Fn(&[u64]) -> (S, Size) + 'static,
+    contains: impl Fn(&S, u64) -> bool + Copy + 'static,
+    batch: impl Fn(&S, &[u64], &mut [bool]) -> bool + Copy + 'static,
+) -> Box<dyn Peer> {
+    let name = name.into();
+    Box::new(Described { name, family, build, contains, batch, structure: PhantomData })
+}
+
+struct Described<S, B, Q, A> {
+    name: String,
+    family: Family,
+    build: B,
+    contains: Q,
+    batch: A,
+    structure: PhantomData<S>,
 }
 
 impl<S, B, Q, A> Peer for Described<S, B, Q, A>
 where
     S: 'static,
-    B: Fn(&[u64]) -> (S, usize),
+    B: Fn(&[u64]) -> (S, Size),
     Q: Fn(&S, u64) -> bool + Copy + 'static,
     A: Fn(&S, &[u64], &mut [bool]) -> bool + Copy + 'static,
 {
-    fn name(&self) -> String {
-        self.name.clone()
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn is_ours(&self) -> bool {
-        self.ours
+    fn family(&self) -> Family {
+        self.family
     }
 
     fn build(&self, keys: &[u64]) -> Box<dyn Contender> {
-        let (structure, bytes) = (self.build)(keys);
-        Box::new(Built { structure, bytes, contains: self.contains, batch: self.batch })
+        let (structure, size) = (self.build)(keys);
+        Box::new(Built { structure, size, contains: self.contains, batch: self.batch })
     }
 }
 
 struct Built<S, Q, A> {
     structure: S,
-    bytes: usize,
+    size: Size,
     contains: Q,
     batch: A,
 }
@@ -67,8 +99,8 @@ where
     Q: Fn(&S, u64) -> bool,
     A: Fn(&S, &[u64], &mut [bool]) -> bool,
 {
-    fn bytes(&self) -> usize {
-        self.bytes
+    fn size(&self) -> Size {
+        self.size
     }
 
     #[inline(never)]
@@ -90,22 +122,6 @@ where
         }
         link
     }
-}
-
-/// A peer without batches.
-pub fn single<S: 'static>(
-    name: impl Into<String>,
-    build: impl Fn(&[u64]) -> (S, usize) + 'static,
-    contains: impl Fn(&S, u64) -> bool + Copy + 'static,
-) -> Box<dyn Peer> {
-    Box::new(Described {
-        name: name.into(),
-        ours: false,
-        build,
-        contains,
-        batch: |_: &S, _: &[u64], _: &mut [bool]| false,
-        structure: std::marker::PhantomData,
-    })
 }
 
 /// The value of a key in a function, 8 bits. A function is asked whether a key has it: always, if

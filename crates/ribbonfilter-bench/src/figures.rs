@@ -1,0 +1,123 @@
+//! What the figures show: measured here, drawn by `report` from the finished rows.
+
+pub mod map;
+pub mod reach;
+pub mod sizes;
+
+use crate::peers::{Ribbon, near, one_of_each, threaded};
+use crate::progress::Progress;
+use crate::race::{Course, Peer, Row};
+use crate::results::{Folder, Rows, Running};
+use ribbonfilter::{Variant, Width};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Numbers of keys for the map of the fastest filters
+    #[arg(long, value_delimiter = ',', default_value = "1e6")]
+    keys: Vec<f64>,
+    /// The most keys for times against keys, from 10^3 on
+    #[arg(long, default_value_t = 1e7)]
+    largest: f64,
+    /// Times against keys up to 10^8, and a map for 10^7
+    #[arg(long)]
+    full: bool,
+    /// Rounds over the filters of one rate or number of keys; the least of each figure counts
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Queries in one measurement
+    #[arg(long, default_value_t = 1 << 20)]
+    queries: usize,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+/// The rates of the map, as bits. A field may take a filter of twice or half its rate, so beyond
+/// 8 bits every other will do.
+const BITS: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16];
+
+/// Filters whose times against keys and threads are shown.
+const SHOWN: [Ribbon; 4] = [
+    Ribbon::new(Variant::Bumped, Width::W128, 8.0),
+    Ribbon::new(Variant::Bumped, Width::W64, 8.0),
+    Ribbon::new(Variant::Standard, Width::W128, 8.0),
+    Ribbon::new(Variant::Homogeneous, Width::W64, 8.0),
+];
+
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let running = Running::begin("map sizes threads");
+    let folder = &arguments.folder.begin(&["map", "sizes", "threads"])?;
+    let mut maps = arguments.keys.clone();
+    maps.extend((arguments.full && !maps.contains(&1e7)).then_some(1e7));
+    let largest = if arguments.full { 1e8 } else { arguments.largest };
+    let sizes: Vec<f64> =
+        (3..=8).map(|power| 10_f64.powi(power)).filter(|&keys| keys <= largest * 1.001).collect();
+    let threads = thread_counts();
+    let groups = maps.len() * BITS.len() + sizes.len() + threads.len();
+    let mut measuring = Measuring { arguments, folder, progress: Progress::new(groups) };
+
+    for keys in maps {
+        let course = measuring.course(keys, 1);
+        for bits in BITS {
+            let title = format!("map, {keys} keys, {bits} bits");
+            let ours = Ribbon::all(bits.into()).filter(|ribbon| ribbon.makes_sense(course.keys()));
+            let peers = ours.map(|ribbon| ribbon.peer(1)).chain(near(bits, 1)).collect();
+            measuring.add("map", &title, &course, peers)?;
+        }
+    }
+    for keys in sizes {
+        let course = measuring.course(keys, 1);
+        measuring.add("sizes", &format!("{keys} keys"), &course, shown(1, one_of_each(1)))?;
+    }
+    for threads in threads {
+        let course = measuring.course(1e7_f64.min(largest), threads);
+        let title = format!("{threads} threads");
+        let peers = shown(threads, threaded(threads));
+        measuring.add("threads", &title, &course, peers)?;
+    }
+    drop(measuring);
+    running.end(folder)?;
+    println!("measured; `ribbon-bench report` draws the figures");
+    Ok(())
+}
+
+/// 1, 2, 4, … and all.
+fn thread_counts() -> Vec<usize> {
+    let all = std::thread::available_parallelism().map_or(1, Into::into);
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |count| Some(count * 2))
+        .take_while(|&count| count < all)
+        .collect();
+    counts.push(all);
+    counts
+}
+
+fn shown(threads: usize, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
+    let ours = SHOWN.map(|ribbon| ribbon.peer(threads));
+    ours.into_iter().chain(peers).collect()
+}
+
+/// What all the measurements of this command share.
+struct Measuring<'a> {
+    arguments: &'a Arguments,
+    folder: &'a Folder,
+    progress: Progress,
+}
+
+impl Measuring<'_> {
+    fn course(&self, keys: f64, threads: usize) -> Course {
+        Course::new(keys, self.arguments.queries, self.arguments.rounds, threads)
+    }
+
+    /// Measures those that are not in the rows yet.
+    fn add(
+        &mut self,
+        rows: &str,
+        title: &str,
+        course: &Course,
+        mut peers: Vec<Box<dyn Peer>>,
+    ) -> Result<(), String> {
+        self.progress.group(title);
+        let mut rows = Rows::<Row>::open(self.folder, rows)?;
+        peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
+        rows.add(course.race(&peers, &mut self.progress))
+    }
+}

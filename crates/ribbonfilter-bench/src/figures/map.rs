@@ -1,0 +1,250 @@
+//! The paper's figure 1: (a) for each space overhead and rate the fastest filter, a build and
+//! three queries taken together; (b) its times.
+
+use crate::race::{Family, Row};
+use crate::svg::{Axis, Chart, Shape, keys_text, number_text};
+
+/// Overheads of the fields' left edges and the one right edge.
+const COLUMNS: usize = 65;
+/// From 1 to 16 bits in halves.
+const LINES: usize = 31;
+
+/// For every line of one rate, the fastest filter in each column.
+pub struct Map<'a> {
+    keys: u64,
+    overheads: Vec<f64>,
+    winners: Vec<Vec<Option<&'a Row>>>,
+}
+
+impl<'a> Map<'a> {
+    /// The map for so many keys.
+    pub fn new(rows: &'a [Row], keys: u64) -> Self {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.keys == keys).collect();
+        let overheads = overhead_axis().spread(COLUMNS);
+        let fastest = |bits: f64, overhead: f64| {
+            let fits = |row: &&&Row| {
+                row.overhead * 100.0 <= overhead && (-row.rate.log2() - bits).abs() <= 1.0
+            };
+            rows.iter().filter(fits).min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
+        };
+        // A field stands for its left edge: what it shows fits everywhere in it.
+        let edges = &overheads[..COLUMNS - 1];
+        let line = |line| edges.iter().map(|&overhead| fastest(bits_of(line), overhead)).collect();
+        let winners = (0..LINES).map(line).collect();
+        Self { keys, overheads, winners }
+    }
+
+    /// Figure 1 (a).
+    pub fn fastest(&self) -> Chart {
+        let title =
+            format!("The fastest filter for each overhead and rate, {} keys", keys_text(self.keys));
+        let mut chart = Chart::new(title, overhead_axis(), rate_axis());
+        self.fields(&mut chart, |row| row.family.class());
+        for family in self.families() {
+            if let Some((x, y)) = self.room(&chart, family) {
+                chart.word(family.label(), x, y);
+            }
+            chart.entry(&family.class(), Shape::Field, family.label());
+        }
+        chart
+    }
+
+    /// Figure 1 (b): some time of the fastest filter.
+    pub fn times(&self, name: &str, time: fn(&Row) -> f64) -> Chart {
+        let title = format!("{name} of the fastest filter, {} keys", keys_text(self.keys));
+        let mut chart = Chart::new(title, overhead_axis(), rate_axis());
+        let bounds = bounds(self.cells().map(time).collect());
+        let step = |row: &Row| bounds.iter().filter(|&&bound| time(row) >= bound).count();
+        self.fields(&mut chart, |row| format!("step-{}", step(row)));
+        for index in 0..=bounds.len() {
+            let label = match (index.checked_sub(1).map(|below| bounds[below]), bounds.get(index)) {
+                (None, Some(above)) => format!("below {above} ns"),
+                (Some(below), Some(above)) => format!("{below} to {above}"),
+                (Some(below), None) => format!("{below} and more"),
+                (None, None) => continue,
+            };
+            chart.entry(&format!("step-{index}"), Shape::Field, &label);
+        }
+        chart
+    }
+
+    /// Who wins where, in words.
+    pub fn sentences(&self) -> Vec<String> {
+        let all = self.cells().count() as f64;
+        let mut families = self.families();
+        let count = |family| self.cells().filter(|row| row.family == family).count();
+        families.sort_by_key(|&family| std::cmp::Reverse(count(family)));
+        let share = |family: &Family| {
+            let won = self.overheads_of(*family);
+            format!(
+                "{} is the fastest in {:.0} % of the map, from {} % overhead on.",
+                family.label(),
+                100.0 * count(*family) as f64 / all,
+                number_text(won)
+            )
+        };
+        families.iter().map(share).collect()
+    }
+
+    /// The least overhead of a column where a family wins.
+    fn overheads_of(&self, family: Family) -> f64 {
+        let wins = |column: &usize| self.is_won(*column, family);
+        (0..COLUMNS - 1).find(wins).map_or(f64::NAN, |column| self.overheads[column])
+    }
+
+    fn is_won(&self, column: usize, family: Family) -> bool {
+        self.winners.iter().any(|line| line[column].is_some_and(|row| row.family == family))
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &'a Row> {
+        self.winners.iter().flatten().flatten().copied()
+    }
+
+    fn families(&self) -> Vec<Family> {
+        let wins = |family: &Family| self.cells().any(|row| row.family == *family);
+        Family::ALL.into_iter().filter(wins).collect()
+    }
+
+    /// Draws runs of equal winners as one field.
+    fn fields(&self, chart: &mut Chart, class: impl Fn(&Row) -> String) {
+        for (line, winners) in self.winners.iter().enumerate() {
+            let y = [bottom_of(line), bottom_of(line + 1)];
+            let mut column = 0;
+            for run in winners.chunk_by(|one, other| name(one) == name(other)) {
+                let x = [self.overheads[column], self.overheads[column + run.len()]];
+                match run[0] {
+                    Some(row) => chart.field(&class(row), x, y, &tooltip(row)),
+                    None => chart.field("none", x, y, "no filter is as small"),
+                }
+                column += run.len();
+            }
+        }
+    }
+
+    /// The largest rectangle of fields that a family wins and its name fits in.
+    fn room(&self, chart: &Chart, family: Family) -> Option<([f64; 2], [f64; 2])> {
+        let mut best = (0, None);
+        for low in 0..LINES {
+            for left in 0..COLUMNS - 1 {
+                let mut width = COLUMNS;
+                for high in low..LINES {
+                    width = width.min(self.run(high, left, family));
+                    if width == 0 {
+                        break;
+                    }
+                    let x = [self.overheads[left], self.overheads[left + width]];
+                    let y = [bottom_of(low), bottom_of(high + 1)];
+                    let area = width * (high - low + 1);
+                    if area > best.0 && chart.has_room(family.label(), x, y) {
+                        best = (area, Some((x, y)));
+                    }
+                }
+            }
+        }
+        best.1
+    }
+
+    /// How many fields of a line a family wins, from one on.
+    fn run(&self, line: usize, from: usize, family: Family) -> usize {
+        let wins = |row: &&Option<&Row>| row.is_some_and(|row| row.family == family);
+        self.winners[line][from..].iter().take_while(wins).count()
+    }
+}
+
+fn name<'a>(row: &Option<&'a Row>) -> Option<&'a str> {
+    row.map(|row| row.name.as_str())
+}
+
+fn tooltip(row: &Row) -> String {
+    format!(
+        "{}: {:.1} ns for a build and three queries (build {:.1}, query {:.1}), overhead {:.2} %, \
+         rate 2^-{:.1}",
+        row.name,
+        row.mix(),
+        row.build.least,
+        row.query(),
+        row.overhead * 100.0,
+        -row.rate.log2()
+    )
+}
+
+/// The bits of a line.
+fn bits_of(line: usize) -> f64 {
+    1.0 + line as f64 / 2.0
+}
+
+fn bottom_of(line: usize) -> f64 {
+    bits_of(line) - 0.25
+}
+
+fn overhead_axis() -> Axis {
+    let ticks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+    let ticks = ticks.map(|tick| (tick, number_text(tick))).to_vec();
+    Axis::logarithmic("space overhead allowed, %", 0.05, 100.0, ticks)
+}
+
+fn rate_axis() -> Axis {
+    let ticks = [
+        (1, "½"),
+        (3, "1/8"),
+        (5, "1/32"),
+        (7, "1/128"),
+        (9, "2⁻⁹"),
+        (11, "2⁻¹¹"),
+        (13, "2⁻¹³"),
+        (15, "2⁻¹⁵"),
+    ];
+    let ticks = ticks.map(|(bits, label)| (f64::from(bits), label.to_string())).to_vec();
+    Axis::linear("false-positive rate", bottom_of(0), bottom_of(LINES), ticks)
+}
+
+/// Five round numbers that part times into six groups of about the same size.
+fn bounds(mut times: Vec<f64>) -> Vec<f64> {
+    times.sort_by(f64::total_cmp);
+    let mut bounds: Vec<f64> = (1..6)
+        .filter_map(|part| times.get(times.len() * part / 6))
+        .map(|&time| if time < 20.0 { time.round() } else { (time / 5.0).round() * 5.0 })
+        .collect();
+    bounds.dedup();
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::race::Times;
+
+    fn row(name: &str, family: Family, bits: f64, overhead: f64, time: f64) -> Row {
+        let times = Times::first(time);
+        Row {
+            name: name.into(),
+            family,
+            keys: 10,
+            threads: 1,
+            bits_per_key: 1.0,
+            rate: 0.5_f64.powf(bits),
+            overhead,
+            build: times,
+            single: [times; 3],
+            batch: None,
+            latency: times,
+            instructions: None,
+        }
+    }
+
+    #[test]
+    fn the_fastest_that_is_small_enough_wins() {
+        let rows = [
+            row("small", Family::Bumped, 8.0, 0.001, 20.0),
+            row("fast", Family::Bloom, 8.0, 0.5, 1.0),
+        ];
+        let map = Map::new(&rows, 10);
+        let line = &map.winners[14]; // 8 bits
+        assert_eq!(name(&line[0]), None, "nothing is as small as 0.05 %");
+        assert_eq!(name(&line[30]), Some("small"));
+        assert_eq!(name(line.last().unwrap()), Some("fast"));
+        assert_eq!(name(map.winners[18].last().unwrap()), None, "10 bits are another rate");
+        assert!(map.fastest().inline().contains(">Bumped</text>"));
+        assert_eq!(map.sentences().len(), 2);
+    }
+}

@@ -1,0 +1,97 @@
+//! Where and when something was measured: nothing that names the machine, all that explains its
+//! figures.
+
+use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    pub cpu: String,
+    pub cores: usize,
+    pub memory_gib: u64,
+    pub kernel: String,
+}
+
+impl Machine {
+    pub fn this() -> Self {
+        let mebibytes = first_number("/proc/meminfo", "MemTotal").unwrap_or(0) / 1024;
+        Self {
+            cpu: cpu_model(),
+            cores: std::thread::available_parallelism().map_or(1, Into::into),
+            memory_gib: (mebibytes + 512) / 1024,
+            kernel: crate::kernel().name().into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { cpu, cores, memory_gib, kernel } = self;
+        write!(f, "{cpu}, {cores} cores, {memory_gib} GiB; kernel {kernel}")
+    }
+}
+
+/// The model as lscpu prints it, with family and model where the name alone says little.
+fn cpu_model() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = info.lines().find(|line| line.split(':').next().map(str::trim) == Some(name));
+        line.and_then(|line| line.split(':').nth(1)).map(|value| value.trim().to_string())
+    };
+    let Some(name) = field("model name") else {
+        return std::env::consts::ARCH.into();
+    };
+    match field("cpu family").zip(field("model")) {
+        Some((family, model)) => format!("{name} (family {family}, model {model})"),
+        None => name,
+    }
+}
+
+fn first_number(path: &str, field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find(|line| line.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The mean number of busy processes in the last minute, where the system tells it.
+pub fn load() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// Today's date in universal time, as 2021-03-04.
+pub fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    date(seconds / 86_400)
+}
+
+/// The date so many days after 1970-01-01: years begin in March, so that leap days come last.
+fn date(days: u64) -> String {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    format!("{:04}-{month:02}-{day:02}", year + era * 400)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates() {
+        for (days, expected) in [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (789, "1972-02-29"),
+            (11_016, "2000-02-29"),
+            (18_690, "2021-03-04"),
+            (20_453, "2025-12-31"),
+        ] {
+            assert_eq!(date(days), expected);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The kinds of filters: what the figures colour and the tables group.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Family {
+    Bumped,
+    Balanced,
+    Standard,
+    Homogeneous,
+    Pleat,
+    BinaryFuse,
+    Xor,
+    VFilter,
+    Quotient,
+    Bloom,
+    SplitBlockBloom,
+}
+
+impl Family {
+    pub const ALL: [Self; 11] = [
+        Self::Bumped,
+        Self::Balanced,
+        Self::Standard,
+        Self::Homogeneous,
+        Self::Pleat,
+        Self::BinaryFuse,
+        Self::Xor,
+        Self::VFilter,
+        Self::Quotient,
+        Self::Bloom,
+        Self::SplitBlockBloom,
+    ];
+
+    pub fn is_ours(self) -> bool {
+        matches!(self, Self::Bumped | Self::Balanced | Self::Standard | Self::Homogeneous)
+    }
+
+    /// Its class in the style of figures.
+    pub fn class(self) -> String {
+        format!("f-{self:?}").to_lowercase()
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Bumped => "Bumped",
+            Self::Balanced => "Balanced",
+            Self::Standard => "Standard",
+            Self::Homogeneous => "Homogeneous",
+            Self::Pleat => "pleat ribbon",
+            Self::BinaryFuse => "Binary fuse",
+            Self::Xor => "Xor",
+            Self::VFilter => "VFilter",
+            Self::Quotient => "Quotient",
+            Self::Bloom => "Bloom",
+            Self::SplitBlockBloom => "Split-block Bloom",
+        }
+    }
+}
+
+impl From<ribbonfilter::Variant> for Family {
+    fn from(variant: ribbonfilter::Variant) -> Self {
+        use ribbonfilter::Variant;
+        match variant {
+            Variant::Standard => Self::Standard,
+            Variant::Homogeneous => Self::Homogeneous,
+            Variant::Balanced => Self::Balanced,
+            _ => Self::Bumped,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The finished rows become one page for a browser, without network, and `docs/results.md` with
+//! its pictures. Both show the same sections.
+
+mod ahead;
+mod markdown;
+mod page;
+
+use crate::figures::map::Map;
+use crate::figures::{reach, sizes};
+use crate::race::Row;
+use crate::results::{Run, read, runs};
+use crate::svg::{Chart, keys_text};
+use crate::table::{Cell, Table};
+use crate::{peers, table1, table2};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder of finished rows
+    #[arg(long, default_value = "target/results")]
+    results: PathBuf,
+    /// The page; report.html in the folder of rows otherwise
+    #[arg(long)]
+    html: Option<PathBuf>,
+    /// Also write results.md and the folder results with its pictures here
+    #[arg(long)]
+    docs: Option<PathBuf>,
+}
+
+/// One part of the report.
+pub struct Section {
+    title: String,
+    text: Vec<String>,
+    figures: Vec<Figure>,
+    tables: Vec<Table>,
+}
+
+/// A chart, the name of its file and what it shows.
+pub struct Figure {
+    name: String,
+    caption: String,
+    chart: Chart,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let sections = sections(&arguments.results)?;
+    let html = arguments.html.clone().unwrap_or_else(|| arguments.results.join("report.html"));
+    write(&html, &page::page(&sections))?;
+    println!("{}", html.display());
+    if let Some(docs) = &arguments.docs {
+        write(&docs.join("results.md"), &markdown::document(&sections))?;
+        for figure in sections.iter().flat_map(|section| &section.figures) {
+            write(
+                &docs.join("results").join(format!("{}.svg", figure.name)),
+                &figure.chart.file(),
+            )?;
+        }
+        println!("{}", docs.join("results.md").display());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, text).map_err(failed)
+}
+
+/// Everything that there are rows for.
+fn sections(folder: &Path) -> Result<Vec<Section>, String> {
+    let rows = |name: &str| read::<Row>(&folder.join(name).with_extension("jsonl"));
+    let runs = runs(folder)?;
+    if runs.is_empty() {
+        let folder = folder.display();
+        return Err(format!("{folder} has no finished rows: `ribbon-bench peers` writes some"));
+    }
+    let (peers, map) = (rows("peers")?, rows("map")?);
+    let mut sections = vec![machine(&runs)];
+    sections.extend(comparison(&peers));
+    sections.extend(maps(&map));
+    sections.push(reached());
+    sections.extend(growth(&rows("sizes")?, &rows("threads")?));
+    sections.extend(second(&rows("table2")?, &read(&folder.join("smash.jsonl"))?));
+    sections.extend(first(&read(&folder.join("table1.jsonl"))?));
+    Ok(sections)
+}
+
+fn machine(runs: &[Run]) -> Section {
+    let line = |run: &Run| {
+        vec![
+            Cell::text(&run.command),
+            Cell::text(&run.date),
+            Cell::or_none(run.load.map(|load| Cell::number(load, 1))),
+            Cell::number(run.seconds, 0),
+        ]
+    };
+    let load = runs.iter().filter_map(|run| run.load).fold(0.0, f64::max);
+    let cores = runs[0].machine.cores;
+    // The command before leaves a load of as many processes as there are cores.
+    let busy = (load > cores as f64 + 1.0).then(|| {
+        format!(
+            "The machine was busy with other work: up to {load:.0} processes for {cores} cores. Sizes, \
+             rates and overheads are as they are anywhere; times are too long by a factor that \
+             varies within a table, so read none of them as a figure, and small differences not at \
+             all. `scripts/results --fresh` on a quiet machine replaces them."
+        )
+    });
+    let mut machines: Vec<String> = runs.iter().map(|run| run.machine.to_string()).collect();
+    machines.dedup();
+    Section {
+        title: "Machine and commands".into(),
+        text: vec![
+            format!("Measured on: {}.", machines.join("; ")),
+            "Times move from machine to machine and with what else runs there: compare rows of one \
+             table. Filters of a table are measured in turns in one process, with the same random \
+             64-bit keys and the same loops, and the least of several rounds counts. A key is \
+             pushed and asked for as a 64-bit hash where a crate allows it; fastbloom hashes it \
+             once more, as its users would. Overhead is all stored bits over the least possible, \
+             log2(1/rate) for a key, minus one: with the exact rate where a filter knows its own, \
+             else with a measured one."
+                .into(),
+        ]
+        .into_iter()
+        .chain(busy)
+        .collect(),
+        figures: vec![],
+        tables: vec![Table {
+            title: "Runs".into(),
+            note: "Load is the number of busy processes in the minute before; a quiet machine \
+                   shows 0."
+                .into(),
+            columns: vec!["command", "date", "load", "seconds"],
+            rows: runs.iter().map(line).collect(),
+        }],
+    }
+}
+
+/// Every number of keys in some rows, rising.
+fn numbers_of_keys(rows: &[Row]) -> Vec<u64> {
+    let mut numbers: Vec<u64> = rows.iter().map(|row| row.keys).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn comparison(rows: &[Row]) -> Vec<Section> {
+    let of_keys = |keys: u64| {
+        let mine = rows.iter().filter(|row| row.keys == keys && row.threads == 1).cloned();
+        let (functions, filters): (Vec<Row>, Vec<Row>) = mine.partition(Row::is_function);
+        let mut tables = ahead::tables(&filters);
+        tables.push(peers::table("filters", &filters));
+        if !functions.is_empty() {
+            tables.push(peers::table("functions", &functions));
+        }
+        Section {
+            title: format!("Beside the peers, {} keys", keys_text(keys)),
+            text: ahead::sentences(&filters),
+            figures: vec![],
+            tables,
+        }
+    };
+    numbers_of_keys(rows).into_iter().map(of_keys).collect()
+}
+
+fn maps(rows: &[Row]) -> Option<Section> {
+    let numbers = numbers_of_keys(rows);
+    let mut text = vec![
+        "The paper's figure 1, with binary fuse and Bumped Ribbon in it. For each overhead that is \
+         allowed and each rate: the filter that is fastest for a build and three queries of a key \
+         (absent, present, and half of them present) among those of at most that overhead and \
+         between half and twice that rate; then its times. The window lets a filter of half or \
+         twice the rate stand in, so one that is quick at a higher rate wins ground beside it."
+            .to_string(),
+    ];
+    let mut figures = Vec::new();
+    for &keys in &numbers {
+        let map = Map::new(rows, keys);
+        text.push(format!("With {} keys: {}", keys_text(keys), map.sentences().join(" ")));
+        let mut add = |name: &str, caption: &str, chart: Chart| {
+            let caption = format!("{caption}, {} keys.", keys_text(keys));
+            figures.push(Figure { name: format!("{name}-{keys}"), caption, chart });
+        };
+        add("fastest", "(a) The fastest filter", map.fastest());
+        add(
+            "fastest-build",
+            "(b) Build of the fastest, ns a key",
+            map.times("Build", |row| row.build.least),
+        );
+        add(
+            "fastest-query",
+            "(b) Query of the fastest, ns, the mean of three",
+            map.times("Query", Row::query),
+        );
+    }
+    let title = "The fastest filter for each overhead and rate".into();
+    (!numbers.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
+}
+
+fn reached() -> Section {
+    let figure = |keys: u64| Figure {
+        name: format!("reach-{keys}"),
+        caption: format!("Overhead of every variant and width, {} keys.", keys_text(keys)),
+        chart: reach::chart(keys),
+    };
+    Section {
+        title: "What ribbons reach".into(),
+        text: vec![
+            "Sizes are planned, so these figures are exact and the same on every machine.".into(),
+        ],
+        figures: [10_000, 1_000_000].map(figure).into(),
+        tables: vec![],
+    }
+}
+
+fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
+    let mut figures = Vec::new();
+    if !sizes.is_empty() {
+        let times: [(&str, &str, sizes::Time); 4] = [
+            ("build", "Build of a key", |row| Some(row.build.least)),
+            ("query", "Single query", |row| Some(row.query())),
+            ("batch", "Query in a batch", Row::batched),
+            ("latency", "Query that waits for the last", |row| Some(row.latency.least)),
+        ];
+        figures.extend(times.map(|(name, title, time)| Figure {
+            name: format!("keys-{name}"),
+            caption: format!("{title} against the number of keys, rate about 1/256."),
+            chart: sizes::against_keys(title, sizes, time),
+        }));
+    }
+    if !threads.is_empty() {
+        figures.push(Figure {
+            name: "threads".into(),
+            caption: format!("Build against threads, {} keys.", keys_text(threads[0].keys)),
+            chart: sizes::against_threads(threads),
+        });
+    }
+    let text = vec!["One thread, but for the last figure; queries are the mean of absent, half present and present keys.".into()];
+    let title = "Growth with keys and threads".into();
+    (!figures.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
+}
+
+fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
+    let of_keys = |keys: u64| {
+        let tables =
+            table2::GROUPS.iter().map(|group| table2::table(group, &group.rows(rows, keys)));
+        Section {
+            title: format!("The paper's Table 2, {} keys", keys_text(keys)),
+            text: vec![table2::overheads(rows, keys)],
+            figures: vec![],
+            tables: tables.filter(|table| !table.rows.is_empty()).collect(),
+        }
+    };
+    let mut sections: Vec<Section> = numbers_of_keys(rows).into_iter().map(of_keys).collect();
+    if let Some(last) = sections.last_mut().filter(|_| !smash.is_empty()) {
+        last.tables.push(table2::smash::table(smash));
+    }
+    sections
+}
+
+fn first(rows: &[table1::Row]) -> Option<Section> {
+    (!rows.is_empty()).then(|| Section {
+        title: "The paper's Table 1".into(),
+        text: vec![],
+        figures: vec![],
+        tables: vec![table1::table(rows)],
+    })
+}

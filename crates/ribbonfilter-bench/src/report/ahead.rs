@@ -1,0 +1,73 @@
+//! Who is ahead: each peer over two of ours, the smallest and the fastest.
+
+use crate::race::Row;
+use crate::table::{Cell, Table};
+
+/// Ours that the others are held against.
+const OURS: [&str; 2] = ["Bumped w=128 r=8", "Homogeneous w=64 r=8"];
+
+type Measure = fn(&Row) -> f64;
+
+/// What is compared; of queries in batches the best way that a filter has to ask many keys.
+const MEASURES: [(&str, Measure); 5] = [
+    ("size", |row| row.bits_per_key / -row.rate.log2()),
+    ("build", |row| row.build.least),
+    ("query", Row::query),
+    ("many queries", |row| row.batched().map_or(row.query(), |batched| batched.min(row.query()))),
+    ("latency", |row| row.latency.least),
+];
+
+/// Each peer's figures over those of one of ours.
+pub fn tables(rows: &[Row]) -> Vec<Table> {
+    OURS.iter()
+        .filter_map(|name| rows.iter().find(|row| row.name == *name))
+        .map(|ours| over(ours, rows))
+        .collect()
+}
+
+fn over(ours: &Row, rows: &[Row]) -> Table {
+    let line = |peer: &Row| {
+        let ratios = MEASURES.map(|(_, measure)| {
+            let ratio = measure(peer) / measure(ours);
+            Cell::number(ratio, 2).strong(ratio < 1.0)
+        });
+        [Cell::text(&peer.name)].into_iter().chain(ratios).collect()
+    };
+    let columns = ["peer"].into_iter().chain(MEASURES.map(|(name, _)| name)).collect();
+    Table {
+        title: format!("Peers over {}", ours.name),
+        note: format!(
+            "Each peer's figure over that of {}; less than 1, in bold: the peer is ahead. Size is bits \
+             a key over log2(1/rate); many queries: in a batch where the filter has one.",
+            ours.name
+        ),
+        columns,
+        rows: peers(rows).map(line).collect(),
+    }
+}
+
+fn peers(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| !row.family.is_ours())
+}
+
+/// For each measure the peers that are ahead of all of ours.
+pub fn sentences(rows: &[Row]) -> Vec<String> {
+    let sentence = |(name, measure): &(&str, Measure)| {
+        let ours = rows.iter().filter(|row| row.family.is_ours());
+        let best = ours.min_by(|one, other| measure(one).total_cmp(&measure(other)))?;
+        let ratio = |peer: &Row| measure(best) / measure(peer);
+        let mut ahead: Vec<&Row> = peers(rows).filter(|peer| ratio(peer) > 1.0).collect();
+        ahead.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
+        let ahead: Vec<String> =
+            ahead.iter().map(|peer| format!("{} ({:.2} times)", peer.name, ratio(peer))).collect();
+        Some(match ahead.is_empty() {
+            true => format!("Of all in {name}, {} is ahead.", best.name),
+            false => format!(
+                "In {name}, {} is the best of ours; ahead of it: {}.",
+                best.name,
+                ahead.join(", ")
+            ),
+        })
+    };
+    MEASURES.iter().filter_map(sentence).collect()
+}

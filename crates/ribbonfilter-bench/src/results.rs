@@ -1,0 +1,170 @@
+//! Finished rows, kept as lines of JSON in a folder: a command that is stopped and started again
+//! goes on behind the last complete line, and `report` reads them all.
+
+use crate::machine::{Machine, load, today};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[derive(clap::Args, Clone, Debug)]
+pub struct Folder {
+    /// The folder of finished rows; what it has already is not measured again
+    #[arg(long, default_value = "target/results")]
+    pub results: PathBuf,
+    /// Forget the rows that this command wrote before
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+impl Folder {
+    /// Forgets old rows of these names if it is to; what is opened from now on is kept.
+    pub fn begin(&self, names: &[&str]) -> Result<Self, String> {
+        for path in names.iter().map(|name| self.path(name)) {
+            if self.fresh && path.exists() {
+                std::fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
+            }
+        }
+        Ok(Self { results: self.results.clone(), fresh: false })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.results.join(name).with_extension("jsonl")
+    }
+}
+
+/// The rows of one command.
+pub struct Rows<T> {
+    path: PathBuf,
+    pub all: Vec<T>,
+}
+
+impl<T: Serialize + DeserializeOwned> Rows<T> {
+    /// Those that were finished before, unless they come from another machine.
+    pub fn open(folder: &Folder, name: &str) -> Result<Self, String> {
+        std::fs::create_dir_all(&folder.results)
+            .map_err(|error| failed(&folder.results, &error))?;
+        let path = folder.begin(&[name])?.path(name);
+        let rows = Self { all: read(&path)?, path };
+        let runs = runs(&folder.results)?;
+        match runs.iter().rev().find(|run| run.rows.split(' ').any(|rows| rows == name)) {
+            Some(run) if !rows.all.is_empty() && run.machine != Machine::this() => Err(format!(
+                "{} was measured elsewhere ({}): take --fresh or another --results",
+                rows.path.display(),
+                run.machine
+            )),
+            _ => Ok(rows),
+        }
+    }
+
+    /// Adds finished rows, at once and whole.
+    pub fn add(&mut self, rows: Vec<T>) -> Result<(), String> {
+        append(&self.path, &rows)?;
+        self.all.extend(rows);
+        Ok(())
+    }
+
+    /// Takes these rows in place of older ones that are the same but for what was measured.
+    pub fn replace(&mut self, rows: Vec<T>, same: impl Fn(&T, &T) -> bool) -> Result<(), String> {
+        self.all.retain(|old| !rows.iter().any(|new| same(old, new)));
+        let kept = lines(&self.all)?;
+        std::fs::write(&self.path, kept).map_err(|error| failed(&self.path, &error))?;
+        self.add(rows)
+    }
+}
+
+/// One start of a command, for the report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// The names of the rows that it added to.
+    pub rows: String,
+    pub command: String,
+    pub date: String,
+    pub machine: Machine,
+    /// Busy processes in the minute before.
+    pub load: Option<f64>,
+    pub seconds: f64,
+}
+
+/// A run that goes on.
+pub struct Running(Run, Instant);
+
+impl Running {
+    pub fn begin(rows: &str) -> Self {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let run = Run {
+            rows: rows.into(),
+            command: format!("ribbon-bench {}", arguments.join(" ")),
+            date: today(),
+            machine: Machine::this(),
+            load: load(),
+            seconds: 0.0,
+        };
+        Self(run, Instant::now())
+    }
+
+    pub fn end(mut self, folder: &Folder) -> Result<(), String> {
+        self.0.seconds = self.1.elapsed().as_secs_f64().round();
+        append(&folder.results.join("runs.jsonl"), &[self.0])
+    }
+}
+
+/// Every run that left rows in a folder.
+pub fn runs(folder: &Path) -> Result<Vec<Run>, String> {
+    read(&folder.join("runs.jsonl"))
+}
+
+/// The lines of a file; the last one may be cut off. No file, no rows.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(path, &error)),
+    };
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let parse = |(number, line): (usize, &str)| {
+        serde_json::from_str(line)
+            .map_err(|error| format!("{}:{}: {error}", path.display(), number + 1))
+    };
+    whole.lines().enumerate().map(parse).collect()
+}
+
+fn append<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), String> {
+    let failed = |error: std::io::Error| failed(path, &error);
+    let cut_off = std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&b| b != b'\n'));
+    if cut_off {
+        let text = std::fs::read(path).map_err(failed)?;
+        let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        std::fs::write(path, &text[..end]).map_err(failed)?;
+    }
+    let text = lines(rows)?;
+    let mut file =
+        std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+fn lines<T: Serialize>(rows: &[T]) -> Result<String, String> {
+    let line = |row| serde_json::to_string(row).map(|line| line + "\n");
+    rows.iter().map(line).collect::<Result<String, _>>().map_err(|error| error.to_string())
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{append, read};
+
+    #[test]
+    fn a_line_that_was_cut_off_is_written_again() {
+        let path = std::env::temp_dir().join(format!("ribbon-bench-{}.jsonl", std::process::id()));
+        std::fs::write(&path, "1\n2\n3").unwrap();
+        assert_eq!(read::<u32>(&path).unwrap(), [1, 2]);
+        append(&path, &[4_u32]).unwrap();
+        assert_eq!(read::<u32>(&path).unwrap(), [1, 2, 4]);
+        std::fs::remove_file(&path).unwrap();
+        assert!(read::<u32>(&path).unwrap().is_empty());
+    }
+}

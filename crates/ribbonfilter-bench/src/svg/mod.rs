@@ -1,0 +1,288 @@
+//! Charts as SVG. Written here and not by a plotting crate, since the figures must follow the
+//! reader's light or dark theme, carry tooltips, and keep readable labels when a telephone shrinks
+//! them: their colours are names of a style sheet, which such crates do not have.
+
+mod axis;
+
+pub use axis::{Axis, keys_text, number_text, power_of_ten};
+
+use crate::html::escape;
+use std::fmt::Write;
+
+/// The style of all figures.
+pub const STYLE: &str = include_str!("style.css");
+
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 14.0;
+const PLOT_HEIGHT: f64 = 290.0;
+const PLOT_WIDTH: f64 = WIDTH - LEFT - RIGHT;
+/// Below the plot: ticks and the axis' name.
+const BELOW: f64 = 52.0;
+const LEGEND_LINE: f64 = 21.0;
+/// A generous width of a letter, since the reader's font is unknown.
+const LETTER: f64 = 8.4;
+
+/// A chart that is being drawn.
+pub struct Chart {
+    /// What it shows, for those who cannot see it.
+    pub title: String,
+    x: Axis,
+    y: Axis,
+    marks: String,
+    legend: Vec<Entry>,
+}
+
+struct Entry {
+    class: String,
+    shape: Shape,
+    label: String,
+}
+
+/// How the points of a line look, so that colour is not all that tells lines apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+    /// A field of a map.
+    Field,
+}
+
+impl Shape {
+    pub const POINTS: [Self; 4] = [Self::Circle, Self::Square, Self::Triangle, Self::Diamond];
+
+    fn svg(self, x: f64, y: f64, title: &str) -> String {
+        let inside = match title {
+            "" => String::new(),
+            title => format!("<title>{}</title>", escape(title)),
+        };
+        let path = match self {
+            Self::Circle => {
+                format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\">")
+            }
+            Self::Field => {
+                let (x, y) = (x - 8.0, y - 6.0);
+                format!(
+                    "<rect class=\"cell\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"16\" height=\"12\">"
+                )
+            }
+            _ => {
+                let points: &[(f64, f64)] = match self {
+                    Self::Square => &[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)],
+                    Self::Triangle => &[(0.0, -5.5), (5.0, 4.0), (-5.0, 4.0)],
+                    _ => &[(0.0, -5.5), (5.5, 0.0), (0.0, 5.5), (-5.5, 0.0)],
+                };
+                let point = |&(dx, dy): &(f64, f64)| format!("{:.1},{:.1}", x + dx, y + dy);
+                let points: Vec<String> = points.iter().map(point).collect();
+                format!("<polygon class=\"mark\" points=\"{}\">", points.join(" "))
+            }
+        };
+        let name = path[1..].split(' ').next().unwrap_or_default().to_string();
+        format!("{path}{inside}</{name}>")
+    }
+}
+
+/// A point of a line, and what its tooltip says.
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+    pub title: String,
+}
+
+impl Chart {
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self { title: title.into(), x, y, marks: String::new(), legend: Vec::new() }
+    }
+
+    fn left_of(&self, x: f64) -> f64 {
+        LEFT + self.x.share(x) * PLOT_WIDTH
+    }
+
+    fn top_of(&self, y: f64) -> f64 {
+        TOP + (1.0 - self.y.share(y)) * PLOT_HEIGHT
+    }
+
+    /// Points joined by a line, and an entry of the legend.
+    pub fn line(&mut self, label: &str, class: &str, shape: Shape, points: &[Point]) {
+        let places: Vec<(f64, f64)> =
+            points.iter().map(|point| (self.left_of(point.x), self.top_of(point.y))).collect();
+        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = write!(
+            self.marks,
+            "<g class=\"{class}\"><polyline class=\"line\" points=\"{}\"/>",
+            path.join(" ")
+        );
+        for (point, (x, y)) in points.iter().zip(places) {
+            self.marks += &shape.svg(x, y, &point.title);
+        }
+        self.marks += "</g>\n";
+        self.entry(class, shape, label);
+    }
+
+    /// A field of a map, from corner to corner as values of the axes.
+    pub fn field(&mut self, class: &str, x: [f64; 2], y: [f64; 2], title: &str) {
+        let [left, right] = x.map(|x| self.left_of(x));
+        let [bottom, top] = y.map(|y| self.top_of(y));
+        // Fields overlap by a trifle, lest the paper shine through.
+        let _ = writeln!(
+            self.marks,
+            "<rect class=\"cell {class}\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{:.2}\" \
+             height=\"{:.2}\"><title>{}</title></rect>",
+            right - left + 0.3,
+            bottom - top + 0.3,
+            escape(title)
+        );
+    }
+
+    /// Whether a word has room between two values of each axis.
+    pub fn has_room(&self, text: &str, x: [f64; 2], y: [f64; 2]) -> bool {
+        let [left, right] = x.map(|x| self.left_of(x));
+        let [bottom, top] = y.map(|y| self.top_of(y));
+        right - left > text.chars().count() as f64 * LETTER + 6.0 && bottom - top > 18.0
+    }
+
+    /// A word on the map, between two values of each axis.
+    pub fn word(&mut self, text: &str, x: [f64; 2], y: [f64; 2]) {
+        let [left, right] = x.map(|x| self.left_of(x));
+        let [bottom, top] = y.map(|y| self.top_of(y));
+        let _ = writeln!(
+            self.marks,
+            "<text class=\"on\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            (left + right) / 2.0,
+            (top + bottom) / 2.0 + 4.5,
+            escape(text)
+        );
+    }
+
+    pub fn entry(&mut self, class: &str, shape: Shape, label: &str) {
+        self.legend.push(Entry { class: class.into(), shape, label: label.into() });
+    }
+
+    /// The drawing alone, for a page that has the style.
+    pub fn inline(&self) -> String {
+        self.draw("")
+    }
+
+    /// A file of its own.
+    pub fn file(&self) -> String {
+        let style = format!("<style>{STYLE}</style>");
+        self.draw(&style)
+    }
+
+    fn draw(&self, style: &str) -> String {
+        let (legend, lines) = self.legend();
+        let height = TOP + PLOT_HEIGHT + BELOW + f64::from(lines) * LEGEND_LINE + 6.0;
+        let title = escape(&self.title);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {WIDTH} \
+             {height}\" role=\"img\" aria-label=\"{title}\">{style}<rect class=\"back\" \
+             width=\"{WIDTH}\" height=\"{height}\"/>\n{}{}<rect class=\"frame\" x=\"{LEFT}\" \
+             y=\"{TOP}\" width=\"{PLOT_WIDTH}\" height=\"{PLOT_HEIGHT}\"/>\n{}{legend}</svg>\n",
+            self.grid(),
+            self.marks,
+            self.axes(),
+        )
+    }
+
+    fn grid(&self) -> String {
+        let (right, bottom) = (LEFT + PLOT_WIDTH, TOP + PLOT_HEIGHT);
+        let mut text = String::new();
+        for (value, _) in &self.x.ticks {
+            let x = self.left_of(*value);
+            let _ = writeln!(
+                text,
+                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>"
+            );
+        }
+        for (value, _) in &self.y.ticks {
+            let y = self.top_of(*value);
+            let _ = writeln!(
+                text,
+                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
+            );
+        }
+        text
+    }
+
+    fn axes(&self) -> String {
+        let mut text = String::new();
+        let bottom = TOP + PLOT_HEIGHT;
+        for (value, label) in &self.x.ticks {
+            let (x, y, label) = (self.left_of(*value), bottom + 18.0, escape(label));
+            let _ = writeln!(
+                text,
+                "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>"
+            );
+        }
+        for (value, label) in &self.y.ticks {
+            let (x, y, label) = (LEFT - 7.0, self.top_of(*value) + 4.5, escape(label));
+            let _ =
+                writeln!(text, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>");
+        }
+        let (x, y) = (LEFT + PLOT_WIDTH / 2.0, bottom + 40.0);
+        let _ = writeln!(
+            text,
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+            escape(&self.x.label)
+        );
+        let middle = TOP + PLOT_HEIGHT / 2.0;
+        let _ = writeln!(
+            text,
+            "<text transform=\"translate(15 {middle}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            escape(&self.y.label)
+        );
+        text
+    }
+
+    /// Entries side by side, as many lines as they need.
+    fn legend(&self) -> (String, u32) {
+        let (mut text, mut x, mut line) = (String::new(), 14.0, 0);
+        for entry in &self.legend {
+            let width = entry.label.chars().count() as f64 * LETTER + 34.0;
+            if x > 14.0 && x + width > WIDTH {
+                (x, line) = (14.0, line + 1);
+            }
+            let y = TOP + PLOT_HEIGHT + BELOW + f64::from(line) * LEGEND_LINE + 8.0;
+            let mark = entry.shape.svg(x + 8.0, y, "");
+            let label = escape(&entry.label);
+            let _ = writeln!(
+                text,
+                "<g class=\"{}\">{mark}<text x=\"{:.1}\" y=\"{:.1}\">{label}</text></g>",
+                entry.class,
+                x + 21.0,
+                y + 4.5
+            );
+            x += width;
+        }
+        (text, if self.legend.is_empty() { 0 } else { line + 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_has_axes_tooltips_and_a_legend() {
+        let ticks = vec![(1.0, "1".into()), (10.0, "10".into())];
+        let x = Axis::logarithmic("keys", 1.0, 10.0, ticks);
+        let mut chart = Chart::new("a < b", x, Axis::from_zero("ns a key", [9.0].into_iter()));
+        let points = [Point { x: 1.0, y: 9.0, title: "nine & more".into() }];
+        chart.line("ours", "f-bumped", Shape::Circle, &points);
+        let svg = chart.file();
+        for part in [
+            "aria-label=\"a &lt; b\"",
+            ">keys<",
+            ">ns a key<",
+            ">ours<",
+            "nine &amp; more",
+            "<style>",
+        ] {
+            assert!(svg.contains(part), "{part} in {svg}");
+        }
+        assert!(!chart.inline().contains("<style>"));
+    }
+}

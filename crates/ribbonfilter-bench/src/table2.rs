@@ -1,0 +1,169 @@
+//! The paper's Table 2: every ribbon and its peers at three rates, the paper's figures beside
+//! them. Rows of one rate are measured in turns; a rate that is finished is not measured again.
+
+mod paper;
+pub mod smash;
+
+use crate::peers::{Ribbon, near};
+use crate::progress::Progress;
+use crate::race::{Course, Peer, Row};
+use crate::results::{Folder, Rows, Running};
+use crate::svg::keys_text;
+use crate::table::{Cell, Table};
+use ribbonfilter::{Variant, Width};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Numbers of keys
+    #[arg(long, value_delimiter = ',', default_value = "1e6,1e7")]
+    keys: Vec<f64>,
+    /// Add 10^8 keys
+    #[arg(long)]
+    full: bool,
+    /// Rounds over the rows of one rate; the least of each figure counts
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Threads for the builds
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Queries in one measurement
+    #[arg(long, default_value_t = 1 << 21)]
+    queries: usize,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+/// The rows of one rate.
+pub struct Group {
+    pub title: &'static str,
+    columns: f64,
+    /// Peers of the rate 2 to the power of minus this.
+    peers: Option<u32>,
+    further: &'static [Ribbon],
+}
+
+pub const GROUPS: [Group; 4] = [
+    Group { title: "rate about 1 %, r = 7", columns: 7.0, peers: Some(7), further: &DAGGERS },
+    Group {
+        title: "fractional columns, r = 7.7",
+        columns: 7.7,
+        peers: None,
+        further: &[Ribbon::new(Variant::Homogeneous, Width::W32, 8.0)],
+    },
+    Group { title: "rate about 10 %, r = 3", columns: 3.0, peers: Some(3), further: &[] },
+    Group { title: "rate about 2^-11, r = 11", columns: 11.0, peers: Some(11), further: &[] },
+];
+
+/// The paper's daggers: more slots than needed, for a faster build.
+const DAGGERS: [Ribbon; 5] = [
+    dagger(Variant::Balanced, Width::W32, 0.15),
+    dagger(Variant::Balanced, Width::W64, 0.15),
+    dagger(Variant::Standard, Width::W64, 0.2),
+    dagger(Variant::Standard, Width::W128, 0.1),
+    dagger(Variant::Bumped, Width::W64, 0.15),
+];
+
+const fn dagger(variant: Variant, width: Width, overhead: f64) -> Ribbon {
+    Ribbon { variant, width, columns: 7.0, overhead: Some(overhead) }
+}
+
+impl Group {
+    /// Our rows, without those that the planner refuses.
+    pub fn ribbons(&self, keys: usize) -> impl Iterator<Item = Ribbon> {
+        let all = Ribbon::all(self.columns).chain(self.further.iter().copied());
+        all.filter(move |ribbon| ribbon.makes_sense(keys))
+    }
+
+    fn peers(&self, keys: usize, threads: usize) -> Vec<Box<dyn Peer>> {
+        let ours = self.ribbons(keys).map(|ribbon| ribbon.peer(threads));
+        let theirs = self.peers.into_iter().flat_map(|bits| near(bits, threads));
+        ours.chain(theirs).collect()
+    }
+
+    /// The rows of this group among all.
+    pub fn rows<'a>(&self, all: &'a [Row], keys: u64) -> Vec<&'a Row> {
+        let names: Vec<String> =
+            self.peers(keys as usize, 1).iter().map(|peer| peer.name().into()).collect();
+        let of_name = |name: &String| all.iter().find(|row| row.keys == keys && row.name == *name);
+        names.iter().filter_map(of_name).collect()
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let running = Running::begin("table2 smash");
+    let mut rows = Rows::<Row>::open(&arguments.folder, "table2")?;
+    let mut sizes = arguments.keys.clone();
+    sizes.extend(arguments.full.then_some(1e8));
+    let mut progress = Progress::new(sizes.len() * GROUPS.len());
+    for keys in sizes {
+        let course = Course::new(keys, arguments.queries, arguments.rounds, arguments.threads);
+        for group in &GROUPS {
+            progress.group(&format!("{keys} keys, {}", group.title));
+            let mut peers = group.peers(course.keys(), arguments.threads);
+            peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
+            rows.add(course.race(&peers, &mut progress))?;
+            let finished = group.rows(&rows.all, course.keys() as u64);
+            println!("{}", table(group, &finished).text());
+        }
+    }
+    smash::run(&arguments.folder)?;
+    running.end(&arguments.folder)
+}
+
+pub fn table(group: &Group, rows: &[&Row]) -> Table {
+    let keys = rows.first().map_or(0, |row| row.keys);
+    Table {
+        title: format!("{} keys, {}", keys_text(keys), group.title),
+        note: "Times in ns a key on one thread, the paper's figures in brackets (its machine is \
+               another); queries with none, half and all of the keys present; latency: each query \
+               waits for the answer before. +15 %: so many slots more than keys, for a faster build."
+            .into(),
+        columns: vec![
+            "filter", "bits/key", "rate", "overhead %", "build", "query 0 %", "query 50 %", "query 100 %",
+            "query, paper", "batch 0 %", "batch 50 %", "batch 100 %", "latency",
+        ],
+        rows: rows.iter().map(|row| line(row)).collect(),
+    }
+}
+
+/// How our overheads are beside the paper's, which are rounded to 0.1 or 1 %.
+pub fn overheads(rows: &[Row], keys: u64) -> String {
+    let (mut compared, mut larger) = (0, Vec::new());
+    for row in rows.iter().filter(|row| row.keys == keys && row.family.is_ours()) {
+        let Some(paper) = paper::find(&row.name, keys).and_then(|paper| paper.overhead) else {
+            continue;
+        };
+        compared += 1;
+        let more = row.overhead * 100.0 - paper;
+        if more > 0.05 {
+            larger.push(format!("{} (by {more:.2} points)", row.name));
+        }
+    }
+    let rest = match larger.is_empty() {
+        true => "in none is ours larger".to_string(),
+        false => format!("ours is larger for {}", larger.join(", ")),
+    };
+    format!("Of {compared} rows that the paper has an overhead for, {rest}.")
+}
+
+fn line(row: &Row) -> Vec<Cell> {
+    let paper = paper::find(&row.name, row.keys);
+    let beside =
+        |figure: Option<f64>| figure.map_or(String::new(), |figure| format!(" ({figure})"));
+    let of = |figure: fn(&paper::Figures) -> Option<f64>| paper.as_ref().and_then(figure);
+    let mut cells = vec![
+        Cell::text(&row.name).strong(row.family.is_ours()),
+        Cell::number(row.bits_per_key, 3),
+        Cell { text: format!("{:.2e}", row.rate), value: Some(row.rate), strong: false },
+        Cell::percent(row.overhead, 2).and(&beside(of(|paper| paper.overhead))),
+        Cell::number(row.build.least, 1).and(&beside(of(|paper| paper.build))),
+    ];
+    cells.extend(row.single.map(|times| Cell::number(times.least, 1)));
+    cells.push(Cell::or_none(of(|paper| paper.query).map(|query| Cell::number(query, 0))));
+    cells.extend(match row.batch {
+        Some(batch) => batch.map(|times| Cell::number(times.least, 1)),
+        None => [const { String::new() }; 3].map(Cell::text),
+    });
+    cells.push(Cell::number(row.latency.least, 1));
+    cells
+}

@@ -1,0 +1,96 @@
+//! The paper's Table 2, as far as there is something of ours or a peer beside it.
+
+/// One row; each pair for 10^6 and 10^8 keys.
+pub struct Paper {
+    pub name: &'static str,
+    /// In percent.
+    overhead: [f64; 2],
+    /// In ns a key.
+    build: [f64; 2],
+    /// In ns, the middle of what different shares of present keys gave.
+    query: [f64; 2],
+}
+
+const fn row(name: &'static str, overhead: [f64; 2], build: [f64; 2], query: [f64; 2]) -> Paper {
+    Paper { name, overhead, build, query }
+}
+
+#[rustfmt::skip]
+const ROWS: [Paper; 29] = [
+    row("sbbf 11 bits", [52.0; 2], [11.0, 32.0], [14.0, 37.0]),
+    row("xorf Xor8", [23.0; 2], [148.0, 211.0], [15.0, 50.0]),
+    row("Homogeneous w=16 r=7", [52.0; 2], [56.0, 101.0], [40.0, 88.0]),
+    row("Homogeneous w=32 r=7", [20.6; 2], [58.0, 116.0], [38.0, 85.0]),
+    row("Standard w=64 r=7", [14.0, 20.0], [71.0, 130.0], [42.0, 94.0]),
+    row("Homogeneous w=64 r=7", [10.1; 2], [83.0, 160.0], [39.0, 90.0]),
+    row("Standard w=128 r=7", [6.0, 8.0], [166.0, 235.0], [58.0, 140.0]),
+    row("Homogeneous w=128 r=7", [5.1; 2], [164.0, 270.0], [53.0, 145.0]),
+    row("Balanced w=32 r=7 +15 %", [15.3; 2], [84.0, 278.0], [47.0, 104.0]),
+    row("Balanced w=32 r=7", [2.5; 2], [162.0, 372.0], [48.0, 107.0]),
+    row("Balanced w=64 r=7", [0.7; 2], [292.0, 516.0], [49.0, 111.0]),
+    row("Balanced w=128 r=7", [0.3; 2], [985.0, 1335.0], [66.0, 162.0]),
+    row("Homogeneous w=32 r=7.7", [22.7; 2], [61.0, 120.0], [43.0, 96.0]),
+    row("Homogeneous w=32 r=8", [22.1; 2], [61.0, 116.0], [39.0, 86.0]),
+    row("Homogeneous w=16 r=3", [34.6; 2], [46.0, 91.0], [23.0, 66.0]),
+    row("Homogeneous w=32 r=3", [16.1; 2], [52.0, 108.0], [21.0, 55.0]),
+    row("Standard w=64 r=3", [14.0, 20.0], [66.0, 124.0], [22.0, 62.0]),
+    row("Homogeneous w=64 r=3", [8.0; 2], [71.0, 152.0], [21.0, 72.0]),
+    row("Standard w=128 r=3", [6.0, 8.0], [145.0, 213.0], [35.0, 79.0]),
+    row("Homogeneous w=128 r=3", [4.2; 2], [156.0, 266.0], [33.0, 79.0]),
+    row("Balanced w=32 r=3", [2.8; 2], [155.0, 377.0], [29.0, 68.0]),
+    row("Balanced w=64 r=3", [0.8; 2], [288.0, 517.0], [29.0, 84.0]),
+    row("Homogeneous w=32 r=11", [28.0; 2], [74.0, 129.0], [51.0, 118.0]),
+    row("Standard w=64 r=11", [14.0, 20.0], [78.0, 139.0], [54.0, 138.0]),
+    row("Homogeneous w=64 r=11", [12.7; 2], [89.0, 163.0], [51.0, 118.0]),
+    row("Standard w=128 r=11", [6.0, 9.0], [173.0, 247.0], [71.0, 164.0]),
+    row("Homogeneous w=128 r=11", [7.3; 2], [189.0, 292.0], [72.0, 166.0]),
+    row("Balanced w=32 r=11", [2.3; 2], [169.0, 394.0], [60.0, 142.0]),
+    row("Balanced w=64 r=11", [0.5; 2], [301.0, 536.0], [61.0, 147.0]),
+];
+
+/// What the paper has for a row of that name and about so many keys.
+pub fn find(name: &str, keys: u64) -> Option<Figures> {
+    let row = ROWS.iter().find(|row| row.name == name)?;
+    let of = |pair: [f64; 2]| match keys {
+        ..3_000_000 => Some(pair[0]),
+        30_000_000.. => Some(pair[1]),
+        // In between, what does not depend on the number of keys.
+        _ => (pair[0] == pair[1]).then_some(pair[0]),
+    };
+    Some(Figures { overhead: of(row.overhead), build: of(row.build), query: of(row.query) })
+}
+
+/// The paper's figures for one row and number of keys.
+pub struct Figures {
+    pub overhead: Option<f64>,
+    pub build: Option<f64>,
+    pub query: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::Ribbon;
+
+    #[test]
+    fn every_ribbon_of_the_paper_has_a_row_of_ours() {
+        let ours: Vec<String> = super::super::GROUPS
+            .iter()
+            .flat_map(|group| group.ribbons(1 << 20))
+            .map(|ribbon: Ribbon| ribbon.name())
+            .collect();
+        for row in ROWS.iter().filter(|row| row.name.contains("w=")) {
+            assert!(ours.iter().any(|name| name == row.name), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn figures_for_a_number_of_keys() {
+        let at = |keys| find("Standard w=64 r=7", keys).unwrap();
+        assert_eq!(at(1_000_000).overhead, Some(14.0));
+        assert_eq!(at(10_000_000).overhead, None);
+        assert_eq!(at(100_000_000).build, Some(130.0));
+        assert_eq!(find("Balanced w=64 r=7", 10_000_000).unwrap().overhead, Some(0.7));
+        assert!(find("Bumped w=64 r=7", 1_000_000).is_none());
+    }
+}
