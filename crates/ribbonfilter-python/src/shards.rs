@@ -96,7 +96,8 @@ impl Shards {
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = class.py();
-        let shards: Vec<_> = shards.try_iter()?.map(|shard| open(&shard?)).collect::<PyResult<_>>()?;
+        let shards: Vec<_> =
+            shards.try_iter()?.map(|shard| open(&shard?)).collect::<PyResult<_>>()?;
         let Some(path) = path else {
             let assembled = py.detach(|| ribbonfilter::Shards::assemble(shards));
             return stored::object(class, assembled.map_err(errors::assemble)?.into_inner());

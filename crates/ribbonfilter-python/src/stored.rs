@@ -196,8 +196,7 @@ pub fn write<E: From<io::Error>>(
         _ => Path::new("."),
     };
     let draft = folder.join(draft_name());
-    let outcome =
-        write_new(&draft, fill).and_then(|()| Ok(fs::rename(&draft, &target)?));
+    let outcome = write_new(&draft, fill).and_then(|()| Ok(fs::rename(&draft, &target)?));
     outcome.inspect_err(|_| drop(fs::remove_file(&draft)))?;
     // The name, too, shall outlast a loss of power, where a folder can be synced.
     if let Ok(folder) = File::open(folder) {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cluster
-from ribbonfilter import Filter, FormatError, NullKeyError, Shards
+from ribbonfilter import Filter, FormatError, NullKeyError, Shard, Shards
 
 pytestmark = [
     pytest.mark.skipif("JAVA_HOME" not in os.environ, reason="Spark needs Java 17 or later: set JAVA_HOME"),
@@ -48,7 +48,7 @@ WORDS = [f"größe {n}" for n in range(30_000)]
 def test_the_bytes_are_those_of_one_machine(spark, words, tmp_path):
     from ribbonfilter.spark import build_filter
 
-    path = tmp_path / "with a space.ribbon"
+    path = tmp_path / "größe [1] {a,b} *.ribbon"
     path.write_bytes(b"replaced")
     f = build_filter(words, "word", path, fpr=0.001, shards=4)
     assert isinstance(f, Shards) and (f.shard_count, len(f)) == (4, len(WORDS))
@@ -134,8 +134,11 @@ def test_a_file_system_of_hadoop(spark, words):
     assert not [name for name in os.listdir(spark.mount) if "shards" in name]
     with pytest.raises(IsADirectoryError):
         build_filter(words, "word", "viewfs://cluster/data", shards=2)
-    with pytest.raises(OSError, match="viewfs"):
-        build_filter(words, "word", "viewfs://cluster/elsewhere/x", shards=2)
+    for path in ("viewfs://cluster/elsewhere/x", "nowhere://x/y"):
+        with pytest.raises(OSError, match=path):
+            build_filter(words, "word", path, shards=2)
+    with pytest.raises(FileNotFoundError):
+        contains("word", "viewfs://cluster/data/none")
 
 
 def test_no_keys(spark, words, tmp_path):
@@ -188,6 +191,43 @@ def test_the_number_of_shards(spark):
     assert shards_for(1000, spark, {**none, "width": 16, "columns": 7.5}) == 1
     sizes = ["1", "1m", "2g", "3kb", " 4 GB "]
     assert [_bytes(size) for size in sizes] == [1 << 20, 1 << 20, 2 << 30, 3 << 10, 4 << 30]
+
+
+class Frame:
+    """What `_fetch` needs of a frame."""
+
+    def __init__(self, batches):
+        self.rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+    def toLocalIterator(self):
+        return iter(self.rows[::-1])
+
+
+@pytest.mark.parametrize("shards", [1, 2, 8])
+@pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 5000])
+def test_tasks_without_a_cluster(n, shards, tmp_path, monkeypatch):
+    import pyarrow as pa
+    from ribbonfilter.spark import _build, _tasks
+
+    monkeypatch.setattr(_tasks, "PIECE", 100)
+    monkeypatch.setattr(_tasks, "MOST_KEYS", 1000)
+    slots = [7 * number + 3 for number in range(shards)]
+    batches = (pa.record_batch({"key": np.arange(start, min(start + 300, n))}) for start in range(0, n, 300))
+    split = list(_tasks.hash_and_split(batches, shards=shards, slots=slots, key_seed=0))
+    rows = pa.Table.from_batches(split) if split else pa.table({"slot": [], "shard": [], "hashes": []})
+    assert all(len(hashes) <= 8 * _tasks.ROW for hashes in rows["hashes"].to_pylist())
+    assert all(slots[number] == slot for slot, number in zip(*rows.select(["slot", "shard"]).to_pydict().values()))
+    empty = {"slot": [0], "shard": pa.array([0], pa.int32()), "hashes": pa.array([b""])}
+    for number in range(shards):
+        own = [batch.filter(pa.compute.equal(batch.column("shard"), number)) for batch in split]
+        own = [pa.record_batch({**empty, "shard": pa.array([number], pa.int32())}), *(batch for batch in own if len(batch))]
+        _build._fetch(Frame(_tasks.build(iter(own), shards=shards)), tmp_path)
+    whole = Shards.assemble(Shard.open(path) for path in tmp_path.iterdir())
+    assert whole.to_bytes() == Shards.build(range(n), shards=shards).to_bytes()
+    assert list(_tasks.build(iter([]), shards=shards)) == []
+    if shards > 1 and n == 5000:
+        with pytest.raises(RuntimeError, match="one task"):
+            list(_tasks.build(iter(split), shards=shards))
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/spark.md"])

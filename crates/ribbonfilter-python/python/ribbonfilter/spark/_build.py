@@ -17,13 +17,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from .. import NullKeyError, Shard, Shards, plan
-from ._files import Target
+from ._files import Py4JJavaError, Target, literally
 from ._tasks import build, hash_and_split
-
-try:
-    from py4j.protocol import Py4JJavaError
-except ImportError:  # pragma: no cover - a client of Spark Connect needs no py4j
-    Py4JJavaError = PySparkException
 
 KEY_TYPES = (
     T.ByteType,
@@ -90,7 +85,7 @@ def build_filter(
         _shard_frame(keys, shards, settings).write.options(
             **{"compression": "none", "parquet.enable.dictionary": "false", "parquet.block.size": 16 * MIB}
         ).parquet(target.stage)
-        _fetch(spark.read.schema(PIECES).parquet(target.stage), target.scratch)
+        _fetch(spark.read.schema(PIECES).parquet(literally(target.stage)), target.scratch)
         parts = (Shard.open(os.path.join(target.scratch, name)) for name in os.listdir(target.scratch))
         return target.commit(parts)
 

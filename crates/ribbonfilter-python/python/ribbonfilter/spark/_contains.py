@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import uuid
 from functools import lru_cache
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from .. import Filter, FormatError, Shards
-from ._files import hadoop, local
+from ._files import hadoop, java_errors, local
 
 # Up to here a float has every integer.
 EXACT = 1 << 53
@@ -82,31 +83,30 @@ def _open(place):
 
 def _place(path):
     """Where executors find a file: a path, or the name under which Spark sends it to them."""
-    spark = SparkSession.getActiveSession()
-    found = hadoop(spark, path) if spark is not None else None
+    spark = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    found = hadoop(spark, path)
     if found is None:
         place = local(path)
         _open(place)  # What is wrong is told here, not in a task.
         return place, None
-    files, path = found
+    with java_errors(path):
+        return None, _sent(spark, *found)
+
+
+# The files that were sent: by application, path and version, the name and the folder of a copy.
+_copies = {}
+
+
+def _sent(spark, files, path):
+    """The name under which Spark sends a file as it is now; another version has another name."""
     status = files.getFileStatus(path)
-    version = (path.toString(), status.getModificationTime(), status.getLen())
-    return None, _sent(spark.sparkContext.applicationId, version)
-
-
-_names = {}
-
-
-def _sent(application, version):
-    """The name under which Spark sends a version of a file."""
-    key = (application, *version)
-    if key not in _names:
-        spark = SparkSession.getActiveSession()
-        files, path = hadoop(spark, version[0])
-        copy = os.path.join(tempfile.mkdtemp(prefix="ribbon-"), f"{os.urandom(8).hex()}.ribbon")
+    version = (spark.sparkContext.applicationId, path.toString(), status.getModificationTime(), status.getLen())
+    if version not in _copies:
+        folder = tempfile.TemporaryDirectory(prefix="ribbon-")  # Goes when the driver ends.
+        copy = os.path.join(folder.name, f"{uuid.uuid4().hex}.ribbon")
         to = spark._jvm.org.apache.hadoop.fs.Path(f"file://{copy}")
         files.copyToLocalFile(False, path, to, True)
         _open(copy)
         spark.sparkContext.addFile(copy)
-        _names[key] = os.path.basename(copy)
-    return _names[key]
+        _copies[version] = os.path.basename(copy), folder
+    return _copies[version][0]

@@ -1,12 +1,21 @@
 """Where files are: on a file system that all see as a local one, or behind Hadoop."""
 
 import os
+import re
 import shutil
 import tempfile
 import uuid
-from urllib.parse import urlsplit
+from contextlib import contextmanager
 
 from .. import Shards
+
+try:
+    from py4j.protocol import Py4JJavaError
+except ImportError:
+
+    class Py4JJavaError(Exception):
+        """Never raised: a client of Spark Connect has no Java."""
+
 
 
 def hadoop(spark, path):
@@ -16,18 +25,42 @@ def hadoop(spark, path):
     Connect cannot ask: there it is local."""
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
-        if urlsplit(path).scheme not in ("", "file"):
-            raise ValueError(f"{path}: a client of Spark Connect can only use local paths")
+        if "://" in path and not path.startswith("file:"):
+            raise ValueError(f"a client of Spark Connect can only use local paths, not {path}")
         return None
-    place = jvm.org.apache.hadoop.fs.Path(path)
-    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
-    return None if files.getScheme() == "file" else (files, files.makeQualified(place))
+    with java_errors(path):
+        place = jvm.org.apache.hadoop.fs.Path(path)
+        files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+        place = files.makeQualified(place)
+    return None if files.getUri().getScheme() == "file" else (files, place)
+
+
+@contextmanager
+def java_errors(path):
+    """Errors of Hadoop as Python has them."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        text = error.java_exception.toString()
+        kind = next((kind for name, kind in ERRORS.items() if name in text), OSError)
+        raise kind(f"{path}: {text}") from error
+
+
+ERRORS = {
+    "FileNotFoundException": FileNotFoundError,
+    "FileAlreadyExistsException": FileExistsError,
+    "AccessControlException": PermissionError,
+}
 
 
 def local(path):
     """A local path without its scheme."""
-    parts = urlsplit(path)
-    return os.path.abspath(parts.path if parts.scheme == "file" else path)
+    return os.path.abspath(re.sub("^file:(//)?", "", path))
+
+
+def literally(path):
+    """A path for Spark's readers, to whom some characters are patterns."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 class Target:
@@ -80,30 +113,31 @@ class HadoopTarget(Target):
         return self.spark._jvm.org.apache.hadoop.fs.Path(text)
 
     def create(self):
-        from py4j.protocol import Py4JJavaError
-
-        try:
+        path = self.path.toString()
+        with java_errors(path):
             if self.files.exists(self.path) and self.files.getFileStatus(self.path).isDirectory():
-                raise IsADirectoryError(f"the filter is a file, but this is a folder: {self.path.toString()}")
+                raise IsADirectoryError(f"the filter is a file, but this is a folder: {path}")
             self.files.mkdirs(self.folder)
-        except Py4JJavaError as error:
-            raise OSError(f"{self.path.toString()}: {error.java_exception.toString()}") from error
         self.scratch = tempfile.mkdtemp(prefix="ribbon-")
 
     def commit(self, shards):
         whole = os.path.join(self.scratch, "whole")
         filter = Shards.assemble(list(shards), whole)
+        with java_errors(self.path.toString()):
+            self._replace(whole)
+        return filter  # Its file goes; what is mapped stays.
+
+    def _replace(self, whole):
+        """Puts a local file where the target is, in one step."""
         draft = self._path(f"{self.folder.toString()}/whole")
         self.files.copyFromLocalFile(False, True, self._path(f"file://{whole}"), draft)
-        jvm = self.spark._jvm
-        rename = jvm.org.apache.hadoop.fs.Options.Rename
-        overwrite = self.spark.sparkContext._gateway.new_array(rename, 1)
-        overwrite[0] = rename.OVERWRITE
-        context = jvm.org.apache.hadoop.fs.FileContext.getFileContext(
+        hadoop = self.spark._jvm.org.apache.hadoop.fs
+        overwrite = self.spark.sparkContext._gateway.new_array(hadoop.Options.Rename, 1)
+        overwrite[0] = hadoop.Options.Rename.OVERWRITE
+        context = hadoop.FileContext.getFileContext(
             self.path.toUri(), self.spark._jsc.hadoopConfiguration()
         )
         context.rename(draft, self.path, overwrite)
-        return filter  # Its file goes; what is mapped stays.
 
     def remove(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
