@@ -159,7 +159,7 @@ def test_what_is_refused(spark, words, tmp_path):
     for column in (F.lit(1.5), F.array("word"), F.struct("word"), F.lit(True), F.current_date()):
         with pytest.raises(TypeError, match="cannot be keys"):
             build_filter(words, column, path)
-    for settings in (dict(shards=3), dict(shards=0), dict(fpr=2.0), dict(width=7), dict(nulls="no")):
+    for settings in (dict(shards=3), dict(shards=0), dict(shards=2**17), dict(count=-1), dict(fpr=2.0), dict(width=7), dict(nulls="no")):
         with pytest.raises(ValueError):
             build_filter(words, "word", path, **settings)
     (tmp_path / "file").write_text("no folder")

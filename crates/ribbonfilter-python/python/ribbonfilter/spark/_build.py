@@ -41,6 +41,9 @@ MIB = 1 << 20
 # Fewer keys are not worth a task of their own.
 WORTHWHILE = 1 << 16
 
+# A task each: more would keep the driver busy for long.
+MOST_SHARDS = 1 << 16
+
 
 def build_filter(
     df,
@@ -73,6 +76,10 @@ def build_filter(
     settings = dict(fpr=fpr, columns=columns, variant=variant, width=width, key_seed=key_seed)
     # An empty shard refuses what would be refused when all keys have come.
     Shard.build(0, [], shards=1 if shards is None else shards, **settings)
+    if shards is not None and shards > MOST_SHARDS:
+        raise ValueError(f"each shard takes a task: use at most {MOST_SHARDS} shards, not {shards}")
+    if count is not None and count < 0:
+        raise ValueError(f"count must not be negative, but is {count}")
     if nulls not in ("error", "skip"):
         raise ValueError(f'nulls must be "error" or "skip", but is {nulls!r}')
     keys = _keys(df, column)
@@ -120,7 +127,7 @@ def shards_for(count, spark, settings):
     most = _task_memory(spark.conf) // 2
     cores = int(spark.conf.get("spark.default.parallelism", "0") or 0) or _cores(spark)
     shards = 1
-    while shards < 1 << 16 and (
+    while shards < MOST_SHARDS and (
         _memory_of_shard(count // shards, settings) > most
         or (shards < cores and count // shards > 2 * WORTHWHILE)
     ):

@@ -17,7 +17,6 @@ except ImportError:
         """Never raised: a client of Spark Connect has no Java."""
 
 
-
 def hadoop(spark, path):
     """The file system and the path as Hadoop has them; nothing if both are local.
 
