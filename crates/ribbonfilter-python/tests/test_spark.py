@@ -14,7 +14,7 @@ from ribbonfilter import Filter, FormatError, NullKeyError, Shard, Shards
 
 pytestmark = [
     pytest.mark.skipif("JAVA_HOME" not in os.environ, reason="Spark needs Java 17 or later: set JAVA_HOME"),
-    pytest.mark.filterwarnings("default"),  # Those of PySpark are its own affair.
+    pytest.mark.filterwarnings("ignore"),  # Those of PySpark are its own affair.
 ]
 
 RIBBON = os.environ.get("RIBBON")
@@ -180,17 +180,22 @@ def test_what_is_refused(spark, words, tmp_path):
         words.select(contains(F.lit(1.5), path)).collect()
 
 
-def test_the_number_of_shards(spark):
-    from ribbonfilter.spark._build import _bytes, shards_for
+def test_the_number_of_shards():
+    from ribbonfilter.spark._build import _task_memory, shards_for
 
-    none = dict(fpr=None, columns=None, variant=None, width=None)
+    settings = dict(fpr=None, columns=None, variant=None, width=None)
+    memory = _task_memory({})
+    assert memory == 384 << 20
     counts = [0, 1, 10**5, 10**6, 10**7, 10**8, 10**9]
-    found = [shards_for(count, spark, none) for count in counts]
-    assert found[:3] == [1, 1, 1] and found[3] == 2 and found == sorted(found)
-    assert 10**9 / found[-1] < 10**7
-    assert shards_for(1000, spark, {**none, "width": 16, "columns": 7.5}) == 1
-    sizes = ["1", "1m", "2g", "3kb", " 4 GB "]
-    assert [_bytes(size) for size in sizes] == [1 << 20, 1 << 20, 2 << 30, 3 << 10, 4 << 30]
+    assert [shards_for(count, memory, 2, settings) for count in counts] == [1, 1, 1, 2, 2, 16, 128]
+    assert shards_for(10**7, memory, 1000, settings) == 128
+    assert shards_for(10**7, 16 * memory, 1, settings) == 1
+    # A thousand keys are too many for such a filter.
+    assert shards_for(1000, memory, 1, {**settings, "width": 16, "columns": 7.5}) == 2
+    conf = {"spark.executor.memory": "8g", "spark.executor.cores": "4"}
+    assert _task_memory(conf) == (8 << 30) // 10 // 4
+    assert _task_memory({**conf, "spark.executor.memoryOverhead": "1024"}) == 256 << 20
+    assert _task_memory({**conf, "spark.executor.pyspark.memory": "2 GB", "spark.task.cpus": "2"}) == 1 << 30
 
 
 class Frame:

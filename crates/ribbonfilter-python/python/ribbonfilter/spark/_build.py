@@ -88,7 +88,7 @@ def build_filter(
     with Target.of(spark, path) as target, _errors_of_tasks():
         if shards is None:
             count = _count(keys) if count is None else count
-            shards = shards_for(count, spark, settings)
+            shards = shards_for(count, _task_memory(spark.conf), _cores(spark), settings)
         _shard_frame(keys, shards, settings).write.options(
             **{"compression": "none", "parquet.enable.dictionary": "false", "parquet.block.size": 16 * MIB}
         ).parquet(target.stage)
@@ -121,14 +121,12 @@ def _count(keys):
     return rows
 
 
-def shards_for(count, spark, settings):
-    """The least power of two for which a shard fits in the memory of a task and, if keys are many,
-    no core is idle."""
-    most = _task_memory(spark.conf) // 2
-    cores = int(spark.conf.get("spark.default.parallelism", "0") or 0) or _cores(spark)
+def shards_for(count, memory, cores, settings):
+    """The least power of two for which a shard takes half the memory of a task and, if keys are
+    many, no core is idle."""
     shards = 1
     while shards < MOST_SHARDS and (
-        _memory_of_shard(count // shards, settings) > most
+        _memory_of_shard(count // shards, settings) > memory // 2
         or (shards < cores and count // shards > 2 * WORTHWHILE)
     ):
         shards *= 2
@@ -150,7 +148,7 @@ def _memory_of_shard(keys, settings):
 
 
 def _task_memory(conf):
-    """Bytes that Spark leaves to the Python process of a task."""
+    """Bytes that Spark leaves to the Python process of a task: `conf` is that of a session."""
     cores = int(conf.get("spark.executor.cores", "1")) // int(conf.get("spark.task.cpus", "1"))
     memory = conf.get("spark.executor.pyspark.memory", None) or conf.get("spark.executor.memoryOverhead", None)
     if memory is None:
