@@ -1,11 +1,13 @@
 """What type checkers shall accept, and which types they shall see: `scripts/test-python`."""
 
-from typing import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 import numpy.typing as npt
+from pyspark.sql import DataFrame
 
 from ribbonfilter import Builder, Filter, Function, Plan, Shard, Shards, hash_and_shard, key_hash, plan
+from ribbonfilter.spark import build_filter, contains
 
 f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, threads=2)
 assert_type(f, Filter)
@@ -36,3 +38,9 @@ assert_type(Shards.assemble(parts), Shards)
 assert_type(Shards.assemble([part.to_bytes() for part in parts], "names.ribbon"), Shards)
 assert_type("ada" in Shards.build(["ada"], shards=2, columns=7.5), bool)
 assert_type(Shards.open("names.ribbon").contains(np.arange(5)), npt.NDArray[np.bool_])
+
+# Columns and frames are those of PySpark, whose types need no cluster.
+if TYPE_CHECKING:
+    frame: DataFrame
+    assert_type(build_filter(frame, "url", "seen.ribbon", fpr=0.001, shards=8), Shards)
+    assert_type(frame.where(~contains("url", "seen.ribbon")), DataFrame)
