@@ -111,11 +111,7 @@ impl<T: Answer> Answers<T> {
 
     /// A NumPy array; nothing is answered with no, or 0.
     pub fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = PyByteArray::new_with(py, size_of_val(&self.answers[..]), |bytes| {
-            T::write(&self.answers, bytes);
-            Ok(())
-        })?;
-        py.import("numpy")?.call_method1("frombuffer", (bytes, T::DTYPE))
+        to_numpy(py, &self.answers)
     }
 
     /// An array of the library that `origin` comes from, in chunks of the same lengths if that
@@ -165,4 +161,13 @@ impl<T: Answer> Answers<T> {
         }
         any.then(|| NullBuffer::from(valid))
     }
+}
+
+/// A NumPy array.
+pub fn to_numpy<'py, T: Answer>(py: Python<'py>, items: &[T]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyByteArray::new_with(py, size_of_val(items), |bytes| {
+        T::write(items, bytes);
+        Ok(())
+    })?;
+    py.import("numpy")?.call_method1("frombuffer", (bytes, T::DTYPE))
 }

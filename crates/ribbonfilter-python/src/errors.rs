@@ -3,7 +3,7 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError, PyValueError};
-use ribbonfilter::{BuildError, OpenError, ShrinkError};
+use ribbonfilter::{AssembleError, BuildError, OpenError, ShrinkError};
 use std::io;
 use std::path::Path;
 
@@ -31,6 +31,15 @@ pub fn shrink(error: ShrinkError) -> PyErr {
     match error {
         ShrinkError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         ShrinkError::Damaged => FormatError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+pub fn assemble(error: AssembleError) -> PyErr {
+    match error {
+        AssembleError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        AssembleError::Damaged { .. } => FormatError::new_err(error.to_string()),
+        AssembleError::Io(error) => error.into(),
         error => PyValueError::new_err(error.to_string()),
     }
 }

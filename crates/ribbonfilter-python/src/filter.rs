@@ -3,16 +3,16 @@
 use crate::buffer::Exported;
 use crate::errors;
 use crate::interrupt::watched;
-use crate::keys::{Consumer, Keys, Nulls, Piece};
+use crate::keys::{Collector, Keys, Nulls};
 use crate::objects::{self, Kind};
+use crate::set::{self, Set};
 use crate::settings::{Settings, variant_name};
 use crate::stored::{self, Bytes, Stored};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyType};
-use ribbonfilter::{FilterBuilder, OpenError};
+use pyo3::types::{PyDict, PyList, PyType};
+use ribbonfilter::FilterBuilder;
 use std::ffi::CStr;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 #[pyclass(frozen, subclass, extends = Stored, module = "ribbonfilter", name = "_Filter")]
@@ -87,29 +87,8 @@ impl Filter {
         stored::object(class, finish(class.py(), builder)?)
     }
 
-    /// Opens a file.
-    ///
-    /// With `mmap` nothing is read but what queries touch, and processes share it. Nobody may
-    /// change or shorten the file meanwhile; it may be deleted, or replaced by another, as `save`
-    /// and the command `ribbon` do. Without `mmap` it is read into memory.
-    ///
-    /// >>> f = Filter.build(["ada", "grace"])
-    /// >>> f.save("names.ribbon")
-    /// >>> "ada" in Filter.open("names.ribbon")
-    /// True
-    #[classmethod]
-    #[pyo3(signature = (path, mmap = true))]
-    fn open<'py>(
-        class: &Bound<'py, PyType>,
-        path: PathBuf,
-        mmap: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        stored::open(class, &path, if mmap { map } else { read })
-    }
-
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (_, hash) = objects::key_hash(key, self.0.key_seed())?;
-        Ok(self.0.contains_hash(hash))
+        set::contains_one(&self.0, key)
     }
 
     /// Which of the keys might be in the set: a NumPy array of bool, or for an Arrow array an
@@ -129,14 +108,7 @@ impl Filter {
         nulls: Nulls,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = keys.py();
-        if objects::is_key(keys) {
-            return Ok(PyBool::new(py, self.__contains__(keys)?).to_owned().into_any());
-        }
-        let ask = |hashes: &[u64], hits: &mut [bool]| self.0.contains_hash_batch_into(hashes, hits);
-        let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
-        let hits = keys.ask_on(threads, py, ask)?;
-        keys.reply(py, &hits)
+        set::contains(&self.0, keys, nulls, threads)
     }
 
     fn __len__(&self) -> usize {
@@ -238,23 +210,23 @@ impl Filter {
     }
 }
 
-fn map(path: &Path) -> Result<Bytes, OpenError> {
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    // SAFETY: `open` tells users that nobody may change the file. Those that write filters,
-    // `save` and the command, replace files and never change them.
-    let filter = unsafe { ribbonfilter::Filter::map_file(path)? };
-    Ok(filter.into_inner().into())
+impl Set for ribbonfilter::Filter<Bytes> {
+    fn key_seed(&self) -> u64 {
+        self.key_seed()
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains_hash(hash)
+    }
+
+    fn contains_hash_batch_into(&self, hashes: &[u64], hits: &mut [bool]) {
+        self.contains_hash_batch_into(hashes, hits);
+    }
 }
 
-fn read(path: &Path) -> Result<Bytes, OpenError> {
-    Ok(ribbonfilter::Filter::open_file(path)?.into_inner().into())
-}
-
-impl Consumer for FilterBuilder<'_> {
-    fn take(&mut self, piece: &Piece) {
-        for run in piece.runs() {
-            self.extend_hashes(run.iter().copied());
-        }
+impl Collector for FilterBuilder<'_> {
+    fn extend_hashes(&mut self, hashes: &[u64]) {
+        self.extend_hashes(hashes.iter().copied());
     }
 }
 

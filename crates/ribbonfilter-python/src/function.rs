@@ -10,9 +10,8 @@ use crate::{numpy, objects};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyType};
-use ribbonfilter::{FunctionBuilder, OpenError};
+use ribbonfilter::FunctionBuilder;
 use std::ffi::CStr;
-use std::path::{Path, PathBuf};
 
 #[pyclass(frozen, subclass, extends = Stored, module = "ribbonfilter", name = "_Function")]
 pub struct Function(ribbonfilter::Function<Bytes>);
@@ -82,21 +81,6 @@ impl Function {
         let mut pairs = Pairs { builder, values, taken: 0 };
         Keys::of(&keys, Nulls::Error, settings.key_seed)?.feed(class.py(), &mut pairs)?;
         stored::object(class, finish(class.py(), pairs.complete()?)?)
-    }
-
-    /// Opens a file: see `Filter.open`.
-    ///
-    /// >>> Function.build({"ada": 36}).save("ages.ribbon")
-    /// >>> Function.open("ages.ribbon")["ada"]
-    /// 36
-    #[classmethod]
-    #[pyo3(signature = (path, mmap = true))]
-    fn open<'py>(
-        class: &Bound<'py, PyType>,
-        path: PathBuf,
-        mmap: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        stored::open(class, &path, if mmap { map } else { read })
     }
 
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -232,17 +216,6 @@ impl Function {
         let (_, hash) = objects::key_hash(key, self.0.key_seed())?;
         Ok(self.0.lookup_hash(hash))
     }
-}
-
-fn map(path: &Path) -> Result<Bytes, OpenError> {
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    // SAFETY: as for a filter's file.
-    let function = unsafe { ribbonfilter::Function::map_file(path)? };
-    Ok(function.into_inner().into())
-}
-
-fn read(path: &Path) -> Result<Bytes, OpenError> {
-    Ok(ribbonfilter::Function::open_file(path)?.into_inner().into())
 }
 
 /// Hashes that meet their values.

@@ -72,6 +72,17 @@ pub trait Consumer: Send {
     fn take(&mut self, piece: &Piece);
 }
 
+/// A builder: whatever collects hashes, those between the nulls.
+pub trait Collector: Send {
+    fn extend_hashes(&mut self, hashes: &[u64]);
+}
+
+impl<C: Collector> Consumer for C {
+    fn take(&mut self, piece: &Piece) {
+        piece.runs().for_each(|run| self.extend_hashes(run));
+    }
+}
+
 /// Keys in memory that needs no GIL.
 pub trait Column: Send + Sync {
     fn len(&self) -> usize;
@@ -109,6 +120,13 @@ impl<'py> Keys<'py> {
             )));
         }
         Ok(Self { source: Source::of(object, key_seed)?, nulls, key_seed, kind: None })
+    }
+
+    /// Keys that were hashed already: a NumPy array of uint64.
+    pub fn of_hashes(array: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let columns = vec![numpy::hashes(array)?];
+        let source = Source::Columns { columns, form: Form::Numpy };
+        Ok(Self { source, nulls: Nulls::Error, key_seed: 0, kind: None })
     }
 
     /// Hands all hashes to the consumer.

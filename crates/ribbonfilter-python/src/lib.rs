@@ -1,5 +1,5 @@
-//! The Python package `ribbonfilter`: filters and functions over Python objects, NumPy arrays
-//! and Arrow columns.
+//! The Python package `ribbonfilter`: filters, shards and functions over Python objects, NumPy
+//! arrays and Arrow columns.
 //!
 //! Keys become hashes here and nothing else: whatever they were, a piece of them at a time
 //! (`keys.rs`) is hashed as the library hashes them and handed to a `Consumer`, which
@@ -20,7 +20,9 @@ mod numpy;
 mod objects;
 mod parallel;
 mod plan;
+mod set;
 mod settings;
+mod shards;
 mod stored;
 
 use pyo3::prelude::*;
@@ -34,12 +36,16 @@ mod _native {
     use super::keys::key_hash;
     #[pymodule_export]
     use super::plan::{Plan, max_keys, plan};
-    use super::{Bound, PyModule, PyModuleMethods, PyResult, buffer, filter, function};
+    #[pymodule_export]
+    use super::shards::hash_and_shard;
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, buffer, filter, function, shards};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("Filter", buffer::exported::<filter::Filter>(module.py())?)?;
         module.add("Function", buffer::exported::<function::Function>(module.py())?)?;
+        module.add("Shards", buffer::exported::<shards::Shards>(module.py())?)?;
+        module.add("Shard", buffer::exported::<shards::Shard>(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

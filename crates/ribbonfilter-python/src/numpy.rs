@@ -5,7 +5,7 @@
 //! where they lie.
 
 use crate::keys::Column;
-use crate::objects::{Kind, bytes_hash};
+use crate::objects::{Kind, bytes_hash, type_name};
 use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,6 +43,23 @@ pub fn column(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Box<d
             )));
         }
     }))
+}
+
+/// The column of keys whose hashes are in an array already.
+pub fn hashes(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Column>> {
+    let expected = |found: &dyn std::fmt::Display| {
+        PyTypeError::new_err(format!(
+            "expected hashes, as NumPy arrays of uint64 that hash_and_shard or key_hash gave, but got {found}"
+        ))
+    };
+    if !object.hasattr("__array__")? {
+        return Err(expected(&type_name(object)));
+    }
+    let memory = Memory::of(object)?;
+    match (memory.kind, memory.size) {
+        (b'u', 8) => Ok(integers(memory, u64::from_le_bytes)),
+        _ => Err(expected(&format_args!("one of {}", object.getattr("dtype")?))),
+    }
 }
 
 /// The numbers of an array of integers that are not negative; nothing if the object is no array.

@@ -1,16 +1,18 @@
-//! What the keyword arguments of `build`, `Builder` and `plan` say.
+//! What the keyword arguments of the functions that build and plan say.
 
 use crate::errors;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ribbonfilter::{Filter, FilterBuilder, Function, FunctionBuilder, Variant, Width};
+use ribbonfilter::{
+    Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder, Split, Variant, Width,
+};
 
-/// The options that aim at something.
-const TARGETS: [&str; 2] = ["bits_per_key", "total_bytes"];
+/// The options of everything that is built.
+const OF_ALL: [&str; 4] = ["variant", "width", "threads", "key_seed"];
 
-/// The options that may be `None`.
-const OPTIONS: [&str; 5] = ["bits_per_key", "total_bytes", "variant", "width", "max_memory"];
+/// The options that may not be `None`.
+const NUMBERS: [&str; 2] = ["threads", "key_seed"];
 
 /// What a filter shall reach.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,7 @@ enum Target {
     Rate(f64),
     BitsPerKey(f64),
     TotalBytes(u64),
+    Columns(f64),
 }
 
 /// Everything that can be chosen.
@@ -34,22 +37,34 @@ pub struct Settings {
 impl Settings {
     /// The settings of a filter: a rate, which has its place among the arguments, and options.
     pub fn of_filter(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self { target: fpr.map(Target::Rate), ..Self::default() }.with(options, true)
+        Self::of_rate(fpr).with(options, &["bits_per_key", "total_bytes", "max_memory"])
+    }
+
+    /// The settings of shards, none of which knows how many keys there are in all.
+    pub fn of_shards(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Self::of_rate(fpr).with(options, &["columns"])
     }
 
     /// The settings of a function, which has no rate or size to aim for.
     pub fn of_function(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::default().with(options, false)
+        Self::default().with(options, &["max_memory"])
     }
 
-    fn with(mut self, options: Option<&Bound<'_, PyDict>>, of_filter: bool) -> PyResult<Self> {
+    fn of_rate(fpr: Option<f64>) -> Self {
+        Self { target: fpr.map(Target::Rate), ..Self::default() }
+    }
+
+    fn with(mut self, options: Option<&Bound<'_, PyDict>>, besides: &[&str]) -> PyResult<Self> {
         for (name, value) in options.into_iter().flatten() {
             let name: String = name.extract()?;
             match name.as_str() {
-                name if !of_filter && TARGETS.contains(&name) => return Err(unknown(name)),
-                name if OPTIONS.contains(&name) && value.is_none() => {}
+                name if !OF_ALL.contains(&name) && !besides.contains(&name) => {
+                    return Err(unknown(name));
+                }
+                name if !NUMBERS.contains(&name) && value.is_none() => {}
                 "bits_per_key" => self.aim(Target::BitsPerKey(value.extract()?))?,
                 "total_bytes" => self.aim(Target::TotalBytes(whole(&name, &value)?))?,
+                "columns" => self.aim(Target::Columns(value.extract()?))?,
                 "variant" => self.variant = Some(variant(&value)?),
                 "width" => self.width = Some(width(&value)?),
                 "threads" => self.threads = whole(&name, &value)?.try_into()?,
@@ -65,7 +80,7 @@ impl Settings {
         match self.target.replace(target) {
             None => Ok(()),
             Some(_) => Err(PyValueError::new_err(
-                "fpr, bits_per_key and total_bytes exclude each other: give one of them",
+                "fpr, bits_per_key, total_bytes and columns exclude each other: give one of them",
             )),
         }
     }
@@ -77,10 +92,27 @@ impl Settings {
             Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
             Some(Target::BitsPerKey(bits)) => builder.bits_per_key(bits),
             Some(Target::TotalBytes(bytes)) => builder.total_bytes(bytes),
+            Some(Target::Columns(columns)) => builder.columns(columns),
         };
         let builder = self.variant.into_iter().fold(builder, FilterBuilder::variant);
         let builder = self.width.into_iter().fold(builder, FilterBuilder::width);
         self.max_memory.into_iter().fold(builder, FilterBuilder::max_memory)
+    }
+
+    /// The builder of a container of so many shards, if its settings are right.
+    pub fn shards_builder(&self, shards: u64) -> PyResult<ShardsBuilder<'static>> {
+        let builder = Shards::builder(Split::ByHash { bits: bits_of(shards)? });
+        let builder = builder.threads(self.threads).key_seed(self.key_seed);
+        let builder = match self.target {
+            Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
+            Some(Target::Columns(columns)) => builder.columns(columns),
+            // The other targets are of filters alone.
+            _ => builder,
+        };
+        let builder = self.variant.into_iter().fold(builder, ShardsBuilder::variant);
+        let builder = self.width.into_iter().fold(builder, ShardsBuilder::width);
+        builder.check().map_err(errors::build)?;
+        Ok(builder)
     }
 
     pub fn function_builder(&self) -> FunctionBuilder<'static> {
@@ -94,6 +126,16 @@ impl Settings {
     pub fn checked(self) -> PyResult<Self> {
         self.filter_builder().plan_for(0).map_err(errors::build)?;
         Ok(self)
+    }
+}
+
+/// The bits of a hash that tell one of so many shards.
+pub fn bits_of(shards: u64) -> PyResult<u32> {
+    match shards.is_power_of_two() {
+        true => Ok(shards.trailing_zeros()),
+        false => Err(PyValueError::new_err(format!(
+            "the number of shards must be a power of two, but is {shards}"
+        ))),
     }
 }
 

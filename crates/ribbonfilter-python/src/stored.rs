@@ -1,5 +1,5 @@
-//! What filters and functions share: bytes, which are in memory, mapped from a file, or
-//! Python's own, and which can be saved, copied, pickled and looked at.
+//! What filters, functions and shards share: bytes, which are in memory, mapped from a file, or
+//! Python's own, and which can be opened, saved, copied, pickled and looked at.
 
 use crate::errors;
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The bytes of a filter or a function, which objects share.
+/// The bytes of a filter, a function or shards, which objects share.
 #[derive(Clone)]
 pub struct Bytes(Arc<Place>);
 
@@ -68,9 +68,24 @@ impl Bytes {
         let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
         Ok(Self(Arc::new(Place::Python(bytes.into()))))
     }
+
+    /// The bytes of a file, mapped or read.
+    fn of_file(path: &Path, mmap: bool) -> Result<Self, OpenError> {
+        if path.is_dir() {
+            return Err(is_a_folder().into());
+        }
+        if !mmap {
+            return Ok(OwnedBytes::read_file(path)?.into());
+        }
+        #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+        // SAFETY: `open` tells users that nobody may change the file. Those that write filters,
+        // `save` and the command, replace files and never change them.
+        let mapped = unsafe { MappedBytes::map_file(path)? };
+        Ok(mapped.into())
+    }
 }
 
-/// Bytes that were saved or could be: the base of `Filter` and `Function`.
+/// Bytes that were saved or could be: the base of `Filter`, `Function`, `Shards` and `Shard`.
 #[pyclass(frozen, subclass, module = "ribbonfilter", name = "_Stored")]
 pub struct Stored(pub Bytes);
 
@@ -99,6 +114,40 @@ impl Stored {
         class.call1((data,))
     }
 
+    /// Opens a file.
+    ///
+    /// With `mmap` nothing is read but what queries touch, and processes share it. Nobody may
+    /// change or shorten the file meanwhile; it may be deleted, or replaced by another, as `save`
+    /// and the command `ribbon` do. Without `mmap` it is read into memory.
+    ///
+    /// >>> f = Filter.build(["ada", "grace"])
+    /// >>> f.save("names.ribbon")
+    /// >>> "ada" in Filter.open("names.ribbon")
+    /// True
+    #[classmethod]
+    #[pyo3(signature = (path, mmap = true))]
+    pub fn open<'py>(
+        class: &Bound<'py, PyType>,
+        path: PathBuf,
+        mmap: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = class.py();
+        let bytes = py.detach(|| Bytes::of_file(&path, mmap)).map_err(|error| match error {
+            OpenError::Io(error) => errors::io(&error, &path),
+            error => errors::open(error),
+        })?;
+        // The class knows what is wrong with the bytes, and not where they come from.
+        object(class, bytes).map_err(|error| {
+            match error.is_instance_of::<errors::FormatError>(py) {
+                true => {
+                    let text = format!("{}: {}", path.display(), error.value(py));
+                    errors::FormatError::new_err(text)
+                }
+                false => error,
+            }
+        })
+    }
+
     /// Saves to a file, which is there whole or not at all; one that is there is replaced.
     ///
     /// A process that is killed meanwhile leaves a file `.ribbon-*.tmp` in the same folder, which
@@ -106,7 +155,8 @@ impl Stored {
     ///
     /// >>> Filter.build(["ada"]).save("names.ribbon")
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| write(&path, self.0.as_ref())).map_err(|error| errors::io(&error, &path))
+        py.detach(|| write(&path, |mut file| file.write_all(self.0.as_ref())))
+            .map_err(|error| errors::io(&error, &path))
     }
 
     /// A copy of the bytes. `memoryview(f)` shows them without one.
@@ -131,34 +181,22 @@ impl Stored {
     }
 }
 
-/// An object of the bytes in a file; messages name the file.
-pub fn open<'py>(
-    class: &Bound<'py, PyType>,
-    path: &Path,
-    read: impl FnOnce(&Path) -> Result<Bytes, OpenError> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let read = || if path.is_dir() { Err(is_a_folder().into()) } else { read(path) };
-    let bytes = class.py().detach(read).map_err(|error| match error {
-        OpenError::Io(error) => errors::io(&error, path),
-        error @ OpenError::OutOfMemory { .. } => errors::open(error),
-        error => errors::FormatError::new_err(format!("{}: {error}", path.display())),
-    })?;
-    object(class, bytes)
-}
-
 /// Writes to a file beside the target and gives it the target's name when it is complete.
-fn write(target: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write<E: From<io::Error>>(
+    target: &Path,
+    fill: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), E> {
     // A link keeps pointing at the file that is replaced.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
     if target.is_dir() || target.file_name().is_none() {
-        return Err(is_a_folder());
+        return Err(is_a_folder().into());
     }
     let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let draft = folder.join(draft_name());
-    let outcome = write_new(&draft, bytes).and_then(|()| fs::rename(&draft, &target));
+    let outcome = write_new(&draft, fill).and_then(|()| Ok(fs::rename(&draft, &target)?));
     outcome.inspect_err(|_| drop(fs::remove_file(&draft)))?;
     // The name, too, shall outlast a loss of power, where a folder can be synced.
     if let Ok(folder) = File::open(folder) {
@@ -175,10 +213,13 @@ fn draft_name() -> String {
     format!(".ribbon-{}-{number}-{time}.tmp", std::process::id())
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+fn write_new<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), E> {
+    let file = File::create_new(path)?;
+    fill(&file)?;
+    Ok(file.sync_all()?)
 }
 
 fn is_a_folder() -> io::Error {

@@ -58,7 +58,10 @@ def test_what_is_shown_of_objects():
     assert "bumped" in repr(ribbonfilter.plan(10**6))
 
 
-def test_readme_of_the_repository(somewhere):
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
-    (block,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+@pytest.mark.parametrize("document", ["README.md", "docs/spark.md"])
+def test_documents_of_the_repository(document, somewhere):
+    text = (Path(__file__).parents[3] / document).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    # `test_spark.py` runs what needs a cluster.
+    (block,) = (block for block in blocks if "ribbonfilter.spark" not in block)
     exec(block, {})

@@ -1,11 +1,13 @@
 """What type checkers shall accept, and which types they shall see: `scripts/test-python`."""
 
-from typing import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 import numpy.typing as npt
+from pyspark.sql import DataFrame
 
-from ribbonfilter import Builder, Filter, Function, Plan, key_hash, plan
+from ribbonfilter import Builder, Filter, Function, Plan, Shard, Shards, hash_and_shard, key_hash, plan
+from ribbonfilter.spark import build_filter, contains
 
 f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, threads=2)
 assert_type(f, Filter)
@@ -28,3 +30,17 @@ assert_type(ages["ada"], int)
 assert_type(ages.get("ada"), int | None)
 assert_type(plan(10**6, fpr=0.01), Plan)
 assert_type(key_hash("ada"), int)
+
+pieces = hash_and_shard(["ada", "grace"], shards=2)
+assert_type(pieces, list[npt.NDArray[np.uint64]])
+parts = [Shard.build(n, [pieces[n]], fpr=0.001, shards=2) for n in range(2)]
+assert_type(Shards.assemble(parts), Shards)
+assert_type(Shards.assemble([part.to_bytes() for part in parts], "names.ribbon"), Shards)
+assert_type("ada" in Shards.build(["ada"], shards=2, columns=7.5), bool)
+assert_type(Shards.open("names.ribbon").contains(np.arange(5)), npt.NDArray[np.bool_])
+
+# Columns and frames are those of PySpark, whose types need no cluster.
+if TYPE_CHECKING:
+    frame: DataFrame
+    assert_type(build_filter(frame, "url", "seen.ribbon", fpr=0.001, shards=8), Shards)
+    assert_type(frame.where(~contains("url", "seen.ribbon")), DataFrame)

@@ -33,9 +33,12 @@ impl OwnedBytes {
         Ok(Self { lines, len })
     }
 
-    /// All bytes of a file.
+    /// Reads all bytes of a file, whatever they hold.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the system refuses the memory.
     #[cfg(feature = "std")]
-    pub(crate) fn read_file(path: &std::path::Path) -> Result<Self, crate::OpenError> {
+    pub fn read_file(path: impl AsRef<std::path::Path>) -> Result<Self, crate::OpenError> {
         let mut file = std::fs::File::open(path)?;
         // The size is only a hint: what is read decides.
         let hint = file.metadata().map_or(0, |metadata| metadata.len());

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// The bytes of a filter that is mapped from a file by [`Filter::map_file`].
+/// The bytes of a file that is mapped by [`Filter::map_file`] and its like.
 pub struct MappedBytes(memmap2::Mmap);
 
 impl AsRef<[u8]> for MappedBytes {
@@ -57,7 +57,7 @@ impl Filter<MappedBytes> {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+        Self::open(unsafe { MappedBytes::map_file(path)? })
     }
 }
 
@@ -72,7 +72,7 @@ impl Function<MappedBytes> {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+        Self::open(unsafe { MappedBytes::map_file(path)? })
     }
 }
 
@@ -87,7 +87,7 @@ impl Part<MappedBytes> {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+        Self::open(unsafe { MappedBytes::map_file(path)? })
     }
 }
 
@@ -103,7 +103,7 @@ impl Shards<MappedBytes> {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+        Self::open(unsafe { MappedBytes::map_file(path)? })
     }
 }
 
@@ -118,15 +118,20 @@ impl Shard<MappedBytes> {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { MappedBytes::of_file(path.as_ref())? })
+        Self::open(unsafe { MappedBytes::map_file(path)? })
     }
 }
 
 impl MappedBytes {
+    /// Maps a file into memory, whatever it holds.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read.
+    ///
     /// # Safety
     /// As for [`Filter::map_file`].
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    unsafe fn of_file(path: &Path) -> io::Result<Self> {
+    pub unsafe fn map_file(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = File::open(path)?;
         // What is not a file fails to map with a message that helps nobody.
         if !file.metadata()?.is_file() {

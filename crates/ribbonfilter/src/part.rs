@@ -175,7 +175,7 @@ impl Part {
     /// If the file cannot be read, or as in [`open`](Part::open).
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path.as_ref())?)
+        Self::open(OwnedBytes::read_file(path)?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 A filter answers "might this key be in the set?", never wrongly with no, and wrongly with yes
 at a rate you choose. A key has the same hash in Python, Rust and the command `ribbon`, so they
-exchange files.
+exchange files. `Shards` are for keys beyond one machine; `ribbonfilter.spark` builds them there.
 
 >>> from ribbonfilter import Filter
 >>> f = Filter.build(["ada", "grace", "edsger"], fpr=0.001)
@@ -11,7 +11,19 @@ exchange files.
 """
 
 from ._errors import FormatError, NullKeyError
-from ._native import Builder, Filter, Function, Plan, __version__, key_hash, max_keys, plan
+from ._native import (
+    Builder,
+    Filter,
+    Function,
+    Plan,
+    Shard,
+    Shards,
+    __version__,
+    hash_and_shard,
+    key_hash,
+    max_keys,
+    plan,
+)
 
 __all__ = [
     "Builder",
@@ -20,6 +32,9 @@ __all__ = [
     "Function",
     "NullKeyError",
     "Plan",
+    "Shard",
+    "Shards",
+    "hash_and_shard",
     "key_hash",
     "max_keys",
     "plan",

@@ -101,7 +101,7 @@ impl Function {
     /// If the file cannot be read, or as in [`open`](Function::open).
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path.as_ref())?)
+        Self::open(OwnedBytes::read_file(path)?)
     }
 }
 

@@ -375,6 +375,15 @@ impl ShardBuilder<'_> {
         self.whole.is_empty()
     }
 
+    /// Reports progress; the callback can stop the build.
+    #[must_use]
+    pub fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> ShardBuilder<'q> {
+        ShardBuilder { whole: self.whole.progress(callback), number: self.number }
+    }
+
     /// Builds the shard.
     ///
     /// # Errors

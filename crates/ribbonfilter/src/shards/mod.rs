@@ -153,7 +153,7 @@ impl Shards {
     /// If the file cannot be read, or as in [`open`](Shards::open).
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path.as_ref())?)
+        Self::open(OwnedBytes::read_file(path)?)
     }
 }
 

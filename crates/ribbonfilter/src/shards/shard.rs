@@ -34,7 +34,7 @@ impl Shard {
     /// If the file cannot be read, or as in [`open`](Shard::open).
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path.as_ref())?)
+        Self::open(OwnedBytes::read_file(path)?)
     }
 }
 
