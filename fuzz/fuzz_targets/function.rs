@@ -12,7 +12,8 @@ type Input = (u8, u8, u8, u8, Vec<Hashes>, bool);
 
 fuzz_target!(|input: Input| {
     let (kind, narrow, value_bits, fingerprint_bits, runs, follow) = input;
-    let value = |index: usize, hash: u64| random(hash >> 40 ^ u64::from(!follow) * index as u64, hash);
+    let value =
+        |index: usize, hash: u64| random(hash >> 40 ^ u64::from(!follow) * index as u64, hash);
     let cut = |value: u64| value >> (64 - u32::from(value_bits).clamp(1, 64));
     let pairs: Vec<(u64, u64)> = all(&runs)
         .into_iter()
@@ -30,7 +31,8 @@ fuzz_target!(|input: Input| {
         builder.finish()
     };
     let mut values = HashMap::new();
-    let contradicts = pairs.iter().any(|&(hash, value)| *values.entry(hash).or_insert(value) != value);
+    let contradicts =
+        pairs.iter().any(|&(hash, value)| *values.entry(hash).or_insert(value) != value);
     match (build(1), build(2)) {
         (Ok(function), Ok(other)) => {
             assert!(!contradicts && function.as_bytes() == other.as_bytes());

@@ -1,105 +1,115 @@
-//! The readers of the command, against splitting lines in the simplest way. They are those of
-//! the command itself, compiled in here since a program has no library to call.
+//! The command's records, against the simplest way to split them; in one chunk and in chunks of
+//! whole records. They are the command's own modules, compiled in here since a program has no
+//! library to call.
 #![no_main]
 
-#[path = "../../crates/ribbonfilter-cli/src/error.rs"]
-#[allow(dead_code, reason = "the command needs more of it")]
-mod error;
-#[path = "../../crates/ribbonfilter-cli/src/input/mod.rs"]
 #[allow(dead_code, reason = "the command needs more of it")]
 mod input;
-#[path = "../../crates/ribbonfilter-cli/src/progress.rs"]
-#[allow(dead_code, reason = "the command needs more of it")]
-mod progress;
-#[path = "../../crates/ribbonfilter-cli/src/values.rs"]
-#[allow(dead_code, reason = "the command needs more of it")]
-mod values;
 
-use clap::{Args, Command, FromArgMatches};
-use input::{Flow, Format, InputArguments, Inputs, Options, PairArguments};
+use input::Encoding;
+use input::records::{Column, Format, Hashed};
 use libfuzzer_sys::fuzz_target;
 use ribbonfilter::Key;
-use std::io::Write;
-use std::path::PathBuf;
+
+const SEED: u64 = 7;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&how, bytes)) = bytes.split_first() else { return };
-    let mut file = tempfile::tempfile().expect("a file");
-    file.write_all(bytes).expect("room for it");
-    use std::os::fd::AsRawFd;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let formats = formats();
-    let (format, simple) = formats[usize::from(how) % formats.len()];
-    let one = read(&path, format, 1);
-    let two = read(&path, format, 2);
-    match (one, two) {
-        (Ok(one), Ok(two)) => {
-            assert!(one == two);
-            if simple {
-                assert_eq!(one.iter().map(|found| found.0).collect::<Vec<_>>(), lines(bytes));
-            }
-        }
-        (Err(one), Err(two)) => {
-            assert!(!simple, "{one:?}");
-            assert_eq!(format!("{one:?}"), format!("{two:?}"));
-        }
-        (one, two) => panic!("{one:?}, but {two:?}"),
+    let format = format(how);
+    let whole = hash(&format, &[bytes]);
+    if format.value_behind.is_none() && format.column.is_none() {
+        assert_eq!(whole.hashes, expected(&format, bytes));
     }
+    let chunked = hash(&format, &chunks(&format, bytes, usize::from(how) + 1));
+    assert!(whole == chunked);
+    let mut text = Vec::new();
+    for record in bytes.split_inclusive(|&byte| byte == format.end) {
+        format.write_key(record, &mut text);
+        let _ = format.hash_argument(record, SEED);
+    }
+    assert!(text.len() <= bytes.len() * 20);
 });
 
-/// A format for each way to call the command; whether it is that of plain lines.
-fn formats() -> [(Format, bool); 8] {
-    let keys = |arguments| {
-        let format = arguments_of::<InputArguments>(arguments).format();
-        (format.expect("good arguments"), arguments == ["--plain"])
+/// One of the ways to call the command.
+fn format(how: u8) -> Format {
+    let encoding = [Encoding::Lines, Encoding::Hex, Encoding::U64le][usize::from(how) % 3];
+    let is_line = encoding != Encoding::U64le;
+    Format {
+        encoding,
+        end: if is_line && how & 8 > 0 { 0 } else { b'\n' },
+        column: (is_line && how & 16 > 0).then_some(Column { number: 2, delimiter: b',' }),
+        value_behind: (is_line && how & 32 > 0).then_some(b':'),
+        plain: true,
+    }
+}
+
+/// What was found in all chunks up to the first that is wrong.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    hashes: Vec<u64>,
+    values: Vec<u64>,
+    complaint: Option<String>,
+}
+
+fn hash(format: &Format, chunks: &[&[u8]]) -> Found {
+    let (mut found, mut hashed) = (Found::default(), Hashed::default());
+    for chunk in chunks {
+        format.hash(chunk, SEED, &mut hashed);
+        assert!(hashed.ends.is_sorted() && hashed.ends.len() == hashed.hashes.len());
+        assert!(hashed.ends.last().is_none_or(|&last| last <= chunk.len()));
+        found.hashes.extend_from_slice(&hashed.hashes);
+        let valued = hashed.values.len().min(hashed.hashes.len());
+        found.values.extend_from_slice(&hashed.values[..valued]);
+        found.complaint = hashed.complaint.take();
+        if found.complaint.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// Whole records of at least `size` bytes together, as a reader would find them.
+fn chunks<'a>(format: &Format, mut bytes: &'a [u8], size: usize) -> Vec<&'a [u8]> {
+    let mut chunks = Vec::new();
+    for end in size.. {
+        if end >= bytes.len() {
+            break;
+        }
+        if let Some(whole) = format.whole_records(&bytes[..end]).filter(|_| end % size == 0) {
+            let (chunk, rest) = bytes.split_at(whole);
+            chunks.push(chunk);
+            bytes = rest;
+        }
+    }
+    chunks.push(bytes);
+    chunks
+}
+
+/// The hashes of all records before the first that is wrong.
+fn expected(format: &Format, bytes: &[u8]) -> Vec<u64> {
+    if format.encoding == Encoding::U64le {
+        return bytes.chunks_exact(8).map(|integer| integer.key_hash(SEED)).collect();
+    }
+    let mut records: Vec<&[u8]> = bytes.split(|&byte| byte == format.end).collect();
+    // Nothing follows the last end.
+    records.pop_if(|last| last.is_empty());
+    let hash = |record: &[u8]| {
+        let carriage_return: &[u8] = if format.end == b'\n' { b"\r" } else { b"" };
+        let line = record.strip_suffix(carriage_return).unwrap_or(record);
+        match format.encoding {
+            Encoding::Hex => Some(decoded(line)?.key_hash(SEED)),
+            _ => Some(line.key_hash(SEED)),
+        }
     };
-    let pairs = |arguments| (arguments_of::<PairArguments>(arguments).format(), false);
-    [
-        keys(&["--plain"]),
-        keys(&[]),
-        keys(&["--null"]),
-        keys(&["--input", "hex"]),
-        keys(&["--input", "u64le"]),
-        keys(&["--column", "2", "--delimiter", ","]),
-        pairs(&[]),
-        pairs(&["--input", "hex"]),
-    ]
+    records.into_iter().map_while(hash).collect()
 }
 
-/// The arguments as the command would parse them.
-fn arguments_of<A: Args>(arguments: &[&str]) -> A {
-    let command = A::augment_args(Command::new("ribbon").no_binary_name(true));
-    let matches = command.try_get_matches_from(arguments).expect("good arguments");
-    A::from_arg_matches(&matches).expect("good arguments")
-}
-
-/// Every key's hash with its value, if it has one, and its record.
-type Found = (u64, Option<u64>, Vec<u8>);
-
-fn read(path: &std::path::Path, format: Format, threads: usize) -> error::Result<Vec<Found>> {
-    let inputs = Inputs::new(&[path.into()])?;
-    let progress = progress::Progress::none();
-    let options = Options { key_seed: 7, threads, progress: &progress };
-    let mut found = Vec::new();
-    input::read(
-        &inputs,
-        format,
-        options,
-        |_, _: &mut ()| {},
-        |batch, ()| {
-            for (index, &hash) in batch.hashes().iter().enumerate() {
-                let value = batch.values().get(index).copied();
-                found.push((hash, value, batch.record(index).to_vec()));
-            }
-            Ok(Flow::Continue)
-        },
-    )?;
-    Ok(found)
-}
-
-/// The hashes of all lines.
-fn lines(bytes: &[u8]) -> Vec<u64> {
-    let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let lines = if bytes.is_empty() { Vec::new() } else { whole.split(|&byte| byte == b'\n').collect() };
-    lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line).key_hash(7)).collect()
+/// The bytes that hexadecimal digits stand for; a count behind a colon does not matter.
+fn decoded(line: &[u8]) -> Option<Vec<u8>> {
+    let digits = std::str::from_utf8(line.split(|&byte| byte == b':').next()?).ok()?;
+    let good = !digits.is_empty() && digits.len() % 2 == 0;
+    let digits: Vec<char> = good.then(|| digits.chars().collect())?;
+    let pair =
+        |pair: &[char]| Some((pair[0].to_digit(16)? * 16 + pair.get(1)?.to_digit(16)?) as u8);
+    digits.chunks(2).map(pair).collect()
 }

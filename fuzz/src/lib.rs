@@ -4,39 +4,8 @@
 mod hostile;
 
 use arbitrary::Arbitrary;
-pub use hostile::{ask_everything, seal, stamp};
+pub use hostile::{ask_everything, fitted, sealed};
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
-
-/// Bytes with magic, version and checksums that fit.
-pub fn sealed(bytes: &[u8]) -> Vec<u8> {
-    let mut sealed = bytes.to_vec();
-    stamp(&mut sealed);
-    seal(&mut sealed);
-    sealed
-}
-
-/// The same bytes with as many zeros before them, or as many of them left out, as the fixed part
-/// of a filter or function of one layer wants; nothing if that is too many.
-pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
-    const MOST: u128 = 1 << 14;
-    let field = |range: std::ops::Range<usize>| {
-        let fixed = bytes.last_chunk::<40>()?;
-        Some(fixed[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | byte as u128))
-    };
-    let (what, segments) = (field(28..29)?, field(29..30)?);
-    let slots = field(14..18)? << (segments & 31);
-    let block_slots = (16 << (what >> 4 & 3)).min(64);
-    let bits = (slots * (field(26..28)? & 127)).checked_sub(field(18..23)? * block_slots)?;
-    let metadata = match what >> 2 & 3 {
-        0 if segments & 31 > 0 => 1 << (segments & 31),
-        2 => 1 << (segments & 31).checked_add(field(23..24)?).filter(|&bits| bits < 32)?,
-        _ => 0,
-    };
-    let needed = bits.div_ceil(8) + metadata + 40;
-    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MOST)?).ok()?;
-    let zeros = vec![0; needed.saturating_sub(bytes.len())];
-    Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
-}
 
 /// The `index`-th number of a random stream.
 pub fn random(stream: u64, index: u64) -> u64 {

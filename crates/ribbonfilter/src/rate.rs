@@ -63,6 +63,11 @@ pub(crate) fn homogeneous_rate(
     first: u64,
     end: u64,
 ) -> Rate {
+    let weight = starts.weight_before(end) - starts.weight_before(first);
+    let total = u128::from(weight) << 64;
+    if columns == 0 {
+        return Rate::new(total, total);
+    }
     let mut positives = 0;
     let mut start = first;
     while start < end {
@@ -79,8 +84,7 @@ pub(crate) fn homogeneous_rate(
             });
         }
     }
-    let weight = starts.weight_before(end) - starts.weight_before(first);
-    Rate::new(positives, u128::from(weight) << 64)
+    Rate::new(positives, total)
 }
 
 /// For how many starts from `start` on the next half of a window proves full rank, if it does.

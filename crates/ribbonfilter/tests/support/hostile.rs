@@ -20,7 +20,7 @@ fn number(bytes: &[u8]) -> usize {
 }
 
 /// Puts the magic and the version where a reader looks for them.
-pub fn stamp(bytes: &mut [u8]) {
+fn stamp(bytes: &mut [u8]) {
     if let Some(fixed) = bytes.last_chunk_mut::<FIXED>() {
         fixed[31] = fixed[31] & 0xf0 | 1;
         fixed[38..].copy_from_slice(&[0x52, 0xbf]);
@@ -36,6 +36,39 @@ pub fn seal(bytes: &mut [u8]) {
     bytes[fixed + 32..fixed + 36].copy_from_slice(&data.to_le_bytes());
     let check = xxh3_64(&bytes[fixed..fixed + 36]) as u16;
     bytes[fixed + 36..fixed + 38].copy_from_slice(&check.to_le_bytes());
+}
+
+/// Bytes with magic, version and checksums that fit.
+pub fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut sealed = bytes.to_vec();
+    stamp(&mut sealed);
+    seal(&mut sealed);
+    sealed
+}
+
+/// The same bytes with as many zeros before them, or as many of them left out, as the fixed part
+/// of a filter or function of one layer wants; nothing if that is too many.
+pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
+    const MOST: u128 = 1 << 14;
+    let field = |range: std::ops::Range<usize>| {
+        let fixed = bytes.last_chunk::<FIXED>()?;
+        Some(
+            fixed[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | u128::from(byte)),
+        )
+    };
+    let (what, segments) = (field(28..29)?, field(29..30)?);
+    let slots = field(14..18)? << (segments & 31);
+    let block_slots = (16 << (what >> 4 & 3)).min(64);
+    let bits = (slots * (field(26..28)? & 127)).checked_sub(field(18..23)? * block_slots)?;
+    let metadata = match what >> 2 & 3 {
+        0 if segments & 31 > 0 => 1 << (segments & 31),
+        2 => 1 << (segments & 31).checked_add(field(23..24)?).filter(|&bits| bits < 32)?,
+        _ => 0,
+    };
+    let needed = bits.div_ceil(8) + metadata + FIXED as u128;
+    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MOST)?).ok()?;
+    let zeros = vec![0; needed.saturating_sub(bytes.len())];
+    Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
 }
 
 /// Computes the checksums of all shards; where the directory begins, if there is one.
@@ -94,7 +127,7 @@ pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
     let function = Function::open(bytes).is_ok_and(|function| ask_function(&function, hashes));
     let part = Part::open(bytes).is_ok_and(|part| ask_part(&part, hashes));
     let shards = Shards::open(bytes).is_ok_and(|shards| ask_shards(&shards, hashes));
-    let shard = Shard::open(bytes).is_ok_and(|shard| ask_shard(shard));
+    let shard = Shard::open(bytes).is_ok_and(ask_shard);
     filter || function || part || shards || shard
 }
 
