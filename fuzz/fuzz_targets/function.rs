@@ -44,7 +44,7 @@ fuzz_target!(|input: Input| {
         }
         (Err(one), Err(other)) => {
             assert_eq!(one.to_string(), other.to_string());
-            assert!(contradicts || !matches!(one, BuildError::ContradictoryValues { .. }));
+            assert!(contradicts || !matches!(one, BuildError::Contradiction { .. }));
         }
         (one, other) => panic!("{one:?}, but {other:?}"),
     }

@@ -195,6 +195,11 @@ fn ask_shards(shards: &Shards<&[u8]>, hashes: &[u64]) -> bool {
 fn ask_shard(shard: Shard<&[u8]>) -> bool {
     let _ = format!("{shard:?}");
     let verified = shard.verify().is_ok();
+    // A container of shards of a fixed size is as large as it says, however few its keys are.
+    let too_large = |fixed: &[u8; FIXED]| fixed[29] >> 5 & 3 == 1 && number(&fixed[18..23]) > 1024;
+    if shard.as_bytes().last_chunk().is_some_and(too_large) {
+        return verified;
+    }
     if let Ok(assembled) = Shards::assemble([shard]) {
         assert!(verified && assembled.verify().is_ok());
     }
