@@ -277,6 +277,10 @@ impl Header {
         self.check_function()?;
         layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
+        // More could not be shrunk: the boundary would have no room.
+        if blocks > MAX_BLOCKS {
+            return wrong("number of slots");
+        }
         if shape.boundary > 0 && shape.boundary >= blocks {
             return wrong("column boundary");
         }

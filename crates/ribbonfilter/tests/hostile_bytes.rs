@@ -199,7 +199,7 @@ struct Trial {
 impl Trial {
     fn new() -> Self {
         let probes = (0..28).map(|probe| random(9, probe)).chain(hashes(4)).collect();
-        Self { room: Guarded::new(1 << 16), probes, tried: 0 }
+        Self { room: Guarded::new(1 << 17), probes, tried: 0 }
     }
 
     /// Whether the bytes are accepted as undamaged.
@@ -339,6 +339,17 @@ fn endless_blocks_without_a_column() {
         assert!(fitted.len() <= FIXED + 8, "{variant}");
         assert!(trial.accepts(&sealed(&fitted)), "{variant}");
     }
+}
+
+/// Their boundary found no room when they were shrunk, and what came out could not be opened.
+#[test]
+fn more_blocks_than_a_boundary_can_tell() {
+    let mut fixed = fixed_part(Variant::Homogeneous, 13, (1 << 31) + 64, (1 << 40) - 1);
+    fixed[28] = 1 << 2; // w = 16, of blocks of two bytes
+    let bytes = sealed(&[&vec![0; 2 * (1 << 15) + 2], &fixed[..]].concat());
+    assert!(!Trial::new().accepts(&bytes));
+    let error = Filter::open(bytes).expect_err("2^40 + 2^15 blocks").to_string();
+    assert!(error.contains("number of slots"), "{error}");
 }
 
 /// The rate 0 was not expected when it was to be stored.
