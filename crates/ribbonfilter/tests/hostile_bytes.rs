@@ -245,7 +245,7 @@ fn what_is_whole_is_accepted() {
 #[test]
 fn single_bytes() {
     let mut trial = Trial::new();
-    let (ending, dense, elsewhere) = scale((0, 16, 2), (64, 16, 2), (200, 255, 5));
+    let (ending, dense, elsewhere) = scale((0, 8, 1), (64, 16, 2), (100, 255, 5));
     for victim in victims() {
         let mut altered = victim.bytes.clone();
         for place in 0..altered.len() {
