@@ -36,9 +36,9 @@ pub enum Hashes {
 }
 
 impl Hashes {
-    /// The hashes, at most 2^12.
+    /// The hashes, below 2^12 and more often few than many: short runs are many runs.
     pub fn list(self) -> Vec<u64> {
-        let run = |count: u16| 0..u64::from(count % 4096);
+        let run = |count: u16| 0..u64::from((count % 4096) >> (count >> 13));
         match self {
             Self::One(hash) => vec![hash],
             Self::Random { stream, count } => {
@@ -56,7 +56,7 @@ impl Hashes {
     }
 }
 
-/// All hashes of an input, at most 2^15.
+/// All hashes of an input, below 2^15.
 pub fn all(runs: &[Hashes]) -> Vec<u64> {
     runs.iter().take(8).flat_map(|run| run.list()).collect()
 }
