@@ -291,6 +291,10 @@ impl Header {
         self.check_function()?;
         layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
+        // More could not be shrunk: the boundary would have no room.
+        if blocks > MAX_BLOCKS {
+            return wrong("number of slots");
+        }
         if shape.boundary > 0 && shape.boundary >= blocks {
             return wrong("column boundary");
         }
@@ -500,7 +504,9 @@ fn put(fixed: &mut [u8; FIXED], field: core::ops::Range<usize>, value: u64) {
 /// A rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, the
 /// nearest there is; relative error at most 2^-19.
 fn encode_rate(rate: f64) -> u32 {
-    debug_assert!(rate > 0.0 && rate <= 1.0);
+    // Nothing that was built has the rate 0, but bytes that anyone made may, once they are shrunk:
+    // they get the lowest rate that there is.
+    debug_assert!((0.0..=1.0).contains(&rate));
     // Rounding half up may carry into the exponent, which is just right.
     let rounded = (rate.to_bits() + (1 << 33)) >> 34;
     let (exponent, fraction) = (rounded >> 18, rounded & 0x3ffff);

@@ -117,6 +117,11 @@ impl Layout {
         self.boundary << self.block_log
     }
 
+    /// Blocks at the front that have no column, and so take no space: there may be any number.
+    pub(crate) fn without_columns(&self) -> u64 {
+        if self.columns == 1 { self.boundary } else { 0 }
+    }
+
     /// All blocks, the trimmed one included.
     #[inline(always)]
     pub(crate) fn blocks(&self) -> u64 {
@@ -239,7 +244,7 @@ impl Layout {
         debug_assert_eq!((self.slots, self.block_log), (target.slots, target.block_log));
         debug_assert_eq!([self.order, target.order], [Order::Columns; 2]);
         let word = self.word_bytes();
-        for block in 0..self.whole_blocks() {
+        for block in target.without_columns().min(self.whole_blocks())..self.whole_blocks() {
             let size = target.columns_of(block) * word;
             let from = self.offset(block) + first * word;
             to[target.offset(block)..][..size].copy_from_slice(&bytes[from..][..size]);

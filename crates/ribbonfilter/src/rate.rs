@@ -64,6 +64,11 @@ pub(crate) fn homogeneous_rate(
     first: u64,
     end: u64,
 ) -> Rate {
+    let weight = starts.weight_before(end) - starts.weight_before(first);
+    let total = u128::from(weight) << 64;
+    if columns == 0 {
+        return Rate::new(total, total);
+    }
     let mut halves = Halves::new(starts, window);
     let mut positives = 0;
     let mut start = first;
@@ -82,8 +87,7 @@ pub(crate) fn homogeneous_rate(
             });
         }
     }
-    let weight = starts.weight_before(end) - starts.weight_before(first);
-    Rate::new(positives, u128::from(weight) << 64)
+    Rate::new(positives, total)
 }
 
 /// Halves of windows that lie side by side, which of them have full rank, found for some at once.

@@ -130,36 +130,49 @@ fn headers_are_read_as_they_were_written() {
 
 #[test]
 fn fields_keep_their_largest_values() {
-    let shape = Shape {
+    let decoded =
+        |header: &Header| decoded_from(&directory(header), &header.encode(), Kind::Filter);
+    let most_segments = Shape {
         variant: Variant::Standard,
         width: Width::W128,
         smash: true,
         segment_bits: MAX_SEGMENT_BITS,
-        segment_slots: u64::from(u32::MAX) - 63,
+        segment_slots: 1 << 15,
         further: Further::default(),
         columns: FINGERPRINT_BITS,
-        boundary: (1 << 40) - 1,
+        boundary: MAX_BLOCKS - 1,
         order: Order::Columns,
         balance: Balance::default(),
     };
-    let header = Header {
-        shape,
-        keys: MAX_KEYS,
-        key_seed: u64::MAX,
-        seed: u8::MAX,
-        content: Content::Filter { first_column: 0 },
-        rate: encode_rate(1.0),
+    let most_slots = Shape {
+        segment_bits: 14,
+        segment_slots: u64::from(u32::MAX) - 63,
+        boundary: MAX_BLOCKS - (1 << 14) - 1,
+        ..most_segments
     };
-    assert_eq!(
-        decoded_from(&directory(&header), &header.encode(), Kind::Filter).expect("a header"),
-        header
-    );
-    let narrow = Header {
-        shape: Shape { columns: 1, ..shape },
-        content: Content::Filter { first_column: FINGERPRINT_BITS - 1 },
-        ..header
-    };
-    assert_eq!(decoded_from(&[], &narrow.encode(), Kind::Filter).expect("a header"), narrow);
+    for shape in [most_segments, most_slots] {
+        let header = Header {
+            shape,
+            keys: MAX_KEYS,
+            key_seed: u64::MAX,
+            seed: u8::MAX,
+            content: Content::Filter { first_column: 0 },
+            rate: encode_rate(1.0),
+        };
+        assert_eq!(decoded(&header).expect("a header"), header);
+        let narrow = Header {
+            shape: Shape { columns: 1, ..shape },
+            content: Content::Filter { first_column: FINGERPRINT_BITS - 1 },
+            ..header
+        };
+        assert_eq!(decoded(&narrow).expect("a header"), narrow);
+        let too_long = match shape == most_slots {
+            true => Shape { segment_bits: 15, ..shape },
+            false => Shape { segment_slots: shape.segment_slots + 64, ..shape },
+        };
+        let refused = decoded(&Header { shape: too_long, ..header }).expect_err("too many blocks");
+        assert!(matches!(refused, OpenError::Inconsistent { field: "number of slots" }));
+    }
 }
 
 #[test]

@@ -1,0 +1,364 @@
+//! Altered bytes of everything that is stored: whatever they hold, nothing panics, hangs, reads
+//! outside them or takes more memory than they justify; and what is altered is detected.
+//!
+//! The bytes lie between pages that nobody may read, so a read outside ends the process. The
+//! checksums are left as they were, as damage leaves them, or are made to fit, as an adversary
+//! does. A program of its own, since it counts what it allocates.
+
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code, reason = "guard pages, and an allocator that counts")]
+
+#[path = "support/hostile.rs"]
+mod hostile;
+mod support;
+
+use hostile::{FIXED, ask_everything, fitted, seal, sealed};
+use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::{Keys, build, builder, kinds, random, scale};
+
+/// The system's allocator, and what this thread has of it: now, and at most so far.
+struct Counting;
+
+thread_local! {
+    static TAKEN: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+}
+
+fn count(more: isize) {
+    // A thread that ends may have no counter any more.
+    let _ = TAKEN.try_with(|taken| {
+        let (now, most) = taken.get();
+        taken.set((now + more, most.max(now + more)));
+    });
+}
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that were allocated at once on this thread.
+fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let (before, _) = TAKEN.get();
+    TAKEN.set((before, before));
+    let done = work();
+    (done, (TAKEN.get().1 - before) as usize)
+}
+
+/// Room for bytes with a page on either side that nobody may read.
+struct Guarded {
+    begin: *mut u8,
+    room: usize,
+}
+
+const PAGE: usize = 4096;
+
+impl Guarded {
+    fn new(room: usize) -> Self {
+        let room = room.next_multiple_of(PAGE).max(PAGE);
+        // SAFETY: a new map, of which only the middle may be touched.
+        let begin = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let map =
+                libc::mmap(std::ptr::null_mut(), room + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            assert_ne!(map, libc::MAP_FAILED);
+            let begin = map.cast::<u8>().add(PAGE);
+            assert_eq!(libc::mprotect(begin.cast(), room, libc::PROT_READ | libc::PROT_WRITE), 0);
+            begin
+        };
+        Self { begin, room }
+    }
+
+    /// A copy of the bytes that ends where a forbidden page begins, or begins where one ends.
+    fn place(&mut self, bytes: &[u8], at_end: bool) -> &mut [u8] {
+        assert!(bytes.len() <= self.room);
+        let offset = if at_end { self.room - bytes.len() } else { 0 };
+        // SAFETY: so many bytes lie in the room, and the borrow keeps it and its only user.
+        let place = unsafe { std::slice::from_raw_parts_mut(self.begin.add(offset), bytes.len()) };
+        place.copy_from_slice(bytes);
+        place
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the map that was made, which nobody borrows any more.
+        unsafe { libc::munmap(self.begin.sub(PAGE).cast(), self.room + 2 * PAGE) };
+    }
+}
+
+/// Something that is stored.
+struct Victim {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Victim {
+    fn new(name: impl std::fmt::Debug, bytes: &[u8]) -> Self {
+        Self { name: format!("{name:?}"), bytes: bytes.to_vec() }
+    }
+}
+
+fn hashes(keys: u64) -> impl Iterator<Item = u64> {
+    (0..keys).map(|index| Keys::Random.hash(index))
+}
+
+/// Filters of every variant and width, small and in segments, shards or layers; empty; of one
+/// key; and of blocks without a column.
+fn filters() -> Vec<Filter> {
+    let mut filters: Vec<Filter> = kinds(200)
+        .into_iter()
+        .map(|(variant, width)| build(builder(variant, width, 5.4), hashes(200)))
+        .collect();
+    filters.push(build(Filter::builder(), []));
+    filters.push(build(Filter::builder(), hashes(1)));
+    for (variant, width, columns, keys) in [
+        (Variant::Standard, Width::W32, 0.5, 8200),
+        (Variant::Homogeneous, Width::W64, 0.3, 2000),
+        (Variant::Balanced, Width::W32, 0.6, 4100),
+        (Variant::Bumped, Width::W32, 1.0, 1100),
+        (Variant::Bumped, Width::W64, 0.5, 4100),
+    ] {
+        filters.push(build(builder(variant, width, columns), hashes(keys)));
+    }
+    filters
+}
+
+/// Functions of every variant and width, some of them row-major.
+fn functions() -> impl Iterator<Item = Function> {
+    let kinds = kinds(100).into_iter().filter(|&(variant, _)| variant != Variant::Homogeneous);
+    let pairs = kinds.zip([1, 8, 16, 31, 32, 33, 64].into_iter().cycle());
+    pairs.map(|((variant, width), bits)| {
+        let builder = Function::builder().variant(variant).width(width).value_bits(bits);
+        let mut builder = builder.fingerprint_bits(if bits == 8 { 8 } else { 0 });
+        builder.extend_hashes(hashes(100).map(|hash| (hash, hash >> (64 - bits))));
+        builder.finish().expect("ordinary keys build")
+    })
+}
+
+/// One of everything.
+fn victims() -> Vec<Victim> {
+    let mut victims = Vec::new();
+    for filter in filters() {
+        victims.push(Victim::new(&filter, filter.as_bytes()));
+        let cut = filter.cut(2).unwrap_or_default();
+        victims.extend(cut.iter().take(1).map(|part| Victim::new(part, part.as_bytes())));
+    }
+    victims.extend(functions().map(|function| Victim::new(&function, function.as_bytes())));
+    let splits = [
+        (Split::ByHash { bits: 0 }, Variant::Standard),
+        (Split::ByHash { bits: 2 }, Variant::Bumped),
+        (Split::FixedSize { bits: 2, bytes: 120 }, Variant::Homogeneous),
+        (Split::FixedSize { bits: 1, bytes: 300 }, Variant::Balanced),
+        (Split::UntilFull, Variant::Standard),
+    ];
+    for (split, variant) in splits {
+        for width in [Width::W32, Width::W64, Width::W128] {
+            let new = || Shards::builder(split).variant(variant).width(width).key_seed(5);
+            let mut builder = new();
+            builder.extend_hashes(hashes(300));
+            let shards = builder.finish().expect("ordinary keys build");
+            victims.push(Victim::new(&shards, shards.as_bytes()));
+            if let Ok(mut alone) = new().only(0) {
+                alone.extend_hashes(hashes(300));
+                let shard = alone.finish().expect("built with the others");
+                victims.push(Victim::new(&shard, shard.as_bytes()));
+            }
+        }
+    }
+    victims
+}
+
+/// Asks altered bytes everything, and counts them.
+struct Trial {
+    room: Guarded,
+    probes: Vec<u64>,
+    tried: u64,
+}
+
+impl Trial {
+    fn new() -> Self {
+        let probes = (0..28).map(|probe| random(9, probe)).chain(hashes(4)).collect();
+        Self { room: Guarded::new(1 << 17), probes, tried: 0 }
+    }
+
+    /// Whether the bytes are accepted as undamaged.
+    fn accepts(&mut self, bytes: &[u8]) -> bool {
+        self.tried += 1;
+        let place = self.room.place(bytes, !self.tried.is_multiple_of(4));
+        let (accepted, peak) = peak_of(|| ask_everything(place, &self.probes));
+        let justified = 16 * bytes.len() + (1 << 14);
+        assert!(peak <= justified, "{peak} bytes were taken for {}", bytes.len());
+        accepted
+    }
+
+    /// Asks bytes that differ from the original, as they are and with checksums that fit.
+    fn both(&mut self, altered: &[u8], original: &Victim, how: std::fmt::Arguments<'_>) {
+        assert!(!self.accepts(altered), "{how} was not detected: {}", original.name);
+        self.adversarial(altered);
+    }
+
+    /// Asks them with checksums that fit.
+    fn adversarial(&mut self, altered: &[u8]) {
+        let mut fitting = altered.to_vec();
+        seal(&mut fitting);
+        self.accepts(&fitting);
+    }
+
+    fn report(&self, what: &str, least: u64) {
+        println!("{what}: {} altered files", self.tried);
+        assert!(self.tried >= least, "{} of {least}", self.tried);
+    }
+}
+
+#[test]
+fn what_is_whole_is_accepted() {
+    let mut trial = Trial::new();
+    for victim in victims() {
+        assert!(trial.accepts(&victim.bytes), "{}", victim.name);
+        assert!(trial.accepts(&sealed(&victim.bytes)), "{}", victim.name);
+        assert!(sealed(&victim.bytes) == victim.bytes, "{}", victim.name);
+    }
+}
+
+/// Every byte, each of the fixed part and of what lies before it with many other values.
+#[test]
+fn single_bytes() {
+    let mut trial = Trial::new();
+    let (ending, dense, elsewhere) = scale((0, 8, 1), (64, 16, 2), (100, 255, 5));
+    for victim in victims() {
+        let mut altered = victim.bytes.clone();
+        for place in 0..altered.len() {
+            let from_end = altered.len() - place;
+            let flips = if from_end <= FIXED + ending { dense } else { elsewhere };
+            for flip in 0..flips {
+                // All of them, or some that differ from place to place; never 0.
+                let flip = match flips {
+                    255 => flip + 1,
+                    _ => (random(3, (place * 256 + flip) as u64) % 255) as usize + 1,
+                };
+                altered[place] ^= flip as u8;
+                trial.both(&altered, &victim, format_args!("byte {place} ^ {flip}"));
+                altered[place] = victim.bytes[place];
+            }
+        }
+    }
+    trial.report("single bytes", scale(10_000, 30_000, 1_000_000));
+}
+
+#[test]
+fn truncated() {
+    let mut trial = Trial::new();
+    let step = scale(7, 3, 1);
+    for victim in victims() {
+        for len in (0..victim.bytes.len()).step_by(step) {
+            trial.both(&victim.bytes[..len], &victim, format_args!("cut at {len}"));
+            let (_, rest) = victim.bytes.split_at(len + 1);
+            trial.both(rest, &victim, format_args!("front cut at {len}"));
+        }
+    }
+    trial.report("truncated", scale(1000, 10_000, 50_000));
+}
+
+/// Several bytes anywhere, or fields of the fixed part with extreme values.
+#[test]
+fn random_changes() {
+    let mut trial = Trial::new();
+    for (number, victim) in victims().iter().enumerate() {
+        for round in 0..scale(50, 400, 10_000) {
+            let dice = |index| random(number as u64 + 100, round * 64 + index);
+            let mut altered = victim.bytes.clone();
+            for change in 0..=dice(0) % 6 {
+                let near_end = dice(change + 1) % 3 > 0;
+                let range = if near_end { altered.len().min(FIXED + 60) } else { altered.len() };
+                let place = altered.len() - 1 - (dice(change + 10) % range as u64) as usize;
+                let extremes = [0, 1, 0x7f, 0x80, 0xfe, 0xff, altered[place] ^ 1];
+                let value = dice(change + 20);
+                altered[place] = match extremes.get((value % 14) as usize) {
+                    Some(&extreme) => extreme,
+                    None => (value >> 8) as u8,
+                };
+            }
+            if altered != victim.bytes {
+                trial.both(&altered, victim, format_args!("round {round}"));
+                if let Some(fitted) = fitted(&altered) {
+                    trial.accepts(&sealed(&fitted));
+                }
+            }
+        }
+    }
+    trial.report("random changes", scale(2000, 20_000, 500_000));
+}
+
+/// The fixed part of a filter of one layer and w = 64, without checksums.
+fn fixed_part(variant: Variant, segment_bits: u8, slots: u32, boundary: u64) -> [u8; FIXED] {
+    let mut fixed = [0; FIXED];
+    fixed[8] = 1;
+    fixed[14..18].copy_from_slice(&slots.to_le_bytes());
+    fixed[18..23].copy_from_slice(&boundary.to_le_bytes()[..5]);
+    fixed[26] = 1;
+    fixed[28] = (variant as u8) << 2 | 2 << 4;
+    fixed[29] = segment_bits;
+    fixed
+}
+
+/// They were shrunk block by block.
+#[test]
+fn endless_blocks_without_a_column() {
+    let mut trial = Trial::new();
+    for (variant, segment_bits, slots) in [
+        (Variant::Standard, 0, u32::MAX),
+        (Variant::Bumped, 0, u32::MAX),
+        (Variant::Homogeneous, 0, u32::MAX),
+        (Variant::Homogeneous, 12, 1 << 31),
+        (Variant::Homogeneous, 31, 64),
+    ] {
+        let blocks = (u64::from(slots) << segment_bits).div_ceil(64);
+        let fixed = fixed_part(variant, segment_bits, slots, blocks - 1);
+        let fitted = fitted(&fixed).expect("few bytes");
+        assert!(fitted.len() <= FIXED + 8, "{variant}");
+        assert!(trial.accepts(&sealed(&fitted)), "{variant}");
+    }
+}
+
+/// Their boundary found no room when they were shrunk, and what came out could not be opened.
+#[test]
+fn more_blocks_than_a_boundary_can_tell() {
+    let mut fixed = fixed_part(Variant::Homogeneous, 13, (1 << 31) + 64, (1 << 40) - 1);
+    fixed[28] = 1 << 2; // w = 16, of blocks of two bytes
+    let bytes = sealed(&[&vec![0; 2 * (1 << 15) + 2], &fixed[..]].concat());
+    assert!(!Trial::new().accepts(&bytes));
+    let error = Filter::open(bytes).expect_err("2^40 + 2^15 blocks").to_string();
+    assert!(error.contains("number of slots"), "{error}");
+}
+
+/// The rate 0 was not expected when it was to be stored.
+#[test]
+fn a_solution_that_says_no_to_every_key() {
+    let bytes = sealed(&[&[1], &fixed_part(Variant::Homogeneous, 0, 1, 0)[..]].concat());
+    assert!(Trial::new().accepts(&bytes));
+    let filter = Filter::open(bytes).expect("whole bytes");
+    assert!((0..100).all(|hash| !filter.contains_hash(hash)));
+    let smaller = filter.shrink_to_columns(1.0).expect("whole bytes");
+    assert_eq!(smaller.expected_rate(), 2f64.powi(-62));
+}

@@ -1,0 +1,207 @@
+//! Bytes from an adversary: checksums that fit whatever was altered, and every question that a
+//! reader of them can ask.
+//!
+//! The mutation tests and the fuzz targets share this file. It knows of the format what
+//! `docs/format.md` tells, and nothing of the library's own code.
+
+use ribbonfilter::{Filter, Function, Part, Shard, Shards};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes of the fixed part.
+pub const FIXED: usize = 40;
+/// Bytes of an entry in a directory of shards by hash.
+const ENTRY: usize = 32;
+/// Bytes between borders and fixed part, where shards are ranges.
+const TAIL: usize = 15;
+
+/// The bytes of a little-endian number.
+fn number(bytes: &[u8]) -> usize {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
+}
+
+/// Puts the magic and the version where a reader looks for them.
+fn stamp(bytes: &mut [u8]) {
+    if let Some(fixed) = bytes.last_chunk_mut::<FIXED>() {
+        fixed[31] = fixed[31] & 0xf0 | 1;
+        fixed[38..].copy_from_slice(&[0x52, 0xbf]);
+    }
+}
+
+/// Computes all checksums anew, as whoever alters a file on purpose does.
+pub fn seal(bytes: &mut [u8]) {
+    let Some(fixed) = bytes.len().checked_sub(FIXED) else { return };
+    let is_container = bytes[fixed + 28] & 3 == 3;
+    let covered = if is_container { seal_shards(bytes).unwrap_or(0) } else { 0 };
+    let data = xxh3_64(&bytes[covered..fixed + 32]) as u32;
+    bytes[fixed + 32..fixed + 36].copy_from_slice(&data.to_le_bytes());
+    let check = xxh3_64(&bytes[fixed..fixed + 36]) as u16;
+    bytes[fixed + 36..fixed + 38].copy_from_slice(&check.to_le_bytes());
+}
+
+/// Bytes with magic, version and checksums that fit.
+pub fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut sealed = bytes.to_vec();
+    stamp(&mut sealed);
+    seal(&mut sealed);
+    sealed
+}
+
+/// The same bytes with as many zeros before them, or as many of them left out, as the fixed part
+/// of a filter or function of one layer wants; nothing if that is too many.
+pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
+    const MOST: u128 = 1 << 14;
+    let field = |range: std::ops::Range<usize>| {
+        let fixed = bytes.last_chunk::<FIXED>()?;
+        Some(
+            fixed[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | u128::from(byte)),
+        )
+    };
+    let (what, segments) = (field(28..29)?, field(29..30)?);
+    let slots = field(14..18)? << (segments & 31);
+    let block_slots = (16 << (what >> 4 & 3)).min(64);
+    let bits = (slots * (field(26..28)? & 127)).checked_sub(field(18..23)? * block_slots)?;
+    let metadata = match what >> 2 & 3 {
+        0 if segments & 31 > 0 => 1 << (segments & 31),
+        2 => 1 << (segments & 31).checked_add(field(23..24)?).filter(|&bits| bits < 32)?,
+        _ => 0,
+    };
+    let needed = bits.div_ceil(8) + metadata + FIXED as u128;
+    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MOST)?).ok()?;
+    let zeros = vec![0; needed.saturating_sub(bytes.len())];
+    Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
+}
+
+/// Computes the checksums of all shards; where the directory begins, if there is one.
+fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
+    let (rest, fixed) = bytes.split_at_mut(bytes.len() - FIXED);
+    let (shards, size) = (number(&fixed[14..18]), number(&fixed[18..23]));
+    match fixed[29] >> 5 {
+        2 => seal_ranges(rest, shards, fixed),
+        filling => {
+            let entries = if filling & 4 == 0 { shards } else { 1 };
+            let begin = rest.len().checked_sub(entries.checked_mul(ENTRY)?)?;
+            let (data, entries) = rest.split_at_mut(begin);
+            let mut before = 0;
+            for (index, entry) in entries.chunks_exact_mut(ENTRY).enumerate() {
+                if filling & 3 == 1 {
+                    before = index.saturating_mul(size);
+                }
+                let end = number(&entry[..5]);
+                let check = data.get(before..end).map_or(0, xxh3_64) as u32;
+                entry[28..].copy_from_slice(&check.to_le_bytes());
+                before = end;
+            }
+            Some(begin)
+        }
+    }
+}
+
+/// The same for shards in ranges.
+fn seal_ranges(rest: &mut [u8], shards: usize, fixed: &[u8]) -> Option<usize> {
+    let (rest, tail) = rest.split_last_chunk_mut::<TAIL>()?;
+    let border = usize::from(tail[9]) + 2;
+    let begin = rest.len().checked_sub(shards.checked_mul(border)?)?;
+    let (solution, borders) = rest.split_at_mut(begin);
+    let (columns, boundary) = (usize::from(fixed[26] & 0x7f), number(&fixed[18..23]));
+    let block_slots = (16 << (fixed[28] >> 4 & 3)).min(64);
+    let shard_blocks = number(&tail[..4]) / block_slots;
+    let offset = |shard: usize| {
+        let block = shard.saturating_mul(shard_blocks);
+        let words = block.saturating_mul(columns).saturating_sub(block.min(boundary));
+        words.saturating_mul(block_slots / 8)
+    };
+    for (shard, border) in borders.chunks_exact_mut(border).enumerate() {
+        let end = if shard + 1 == shards { solution.len() } else { offset(shard + 1) };
+        let check = solution.get(offset(shard)..end).map_or(0, xxh3_64) as u16;
+        let (_, stored) = border.split_at_mut(border.len() - 2);
+        stored.copy_from_slice(&check.to_le_bytes());
+    }
+    tail[11..].copy_from_slice(&(xxh3_64(solution) as u32).to_le_bytes());
+    Some(begin)
+}
+
+/// Opens the bytes as everything that they might be and asks everything that can be asked;
+/// whether something opened and verified. Panics if two answers contradict each other.
+pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
+    let filter = Filter::open(bytes).is_ok_and(|filter| ask_filter(&filter, hashes));
+    let function = Function::open(bytes).is_ok_and(|function| ask_function(&function, hashes));
+    let part = Part::open(bytes).is_ok_and(|part| ask_part(&part, hashes));
+    let shards = Shards::open(bytes).is_ok_and(|shards| ask_shards(&shards, hashes));
+    let shard = Shard::open(bytes).is_ok_and(ask_shard);
+    filter || function || part || shards || shard
+}
+
+fn ask_filter(filter: &Filter<&[u8]>, hashes: &[u64]) -> bool {
+    let answers = filter.contains_hash_batch(hashes);
+    assert!(hashes.iter().zip(&answers).all(|(&hash, &hit)| filter.contains_hash(hash) == hit));
+    let _ = format!("{filter:?} {} {}", filter.bits_per_key(), filter.expected_rate());
+    let verified = filter.verify().is_ok();
+    let smaller = [
+        filter.shrink_to_columns(filter.columns() / 2.0),
+        filter.shrink_to_bytes(filter.size_in_bytes() as u64 * 3 / 4),
+        filter.shrink_to_rate(filter.expected_rate().sqrt()),
+    ];
+    for smaller in smaller.into_iter().flatten() {
+        // Fewer columns refuse less.
+        let found = smaller.contains_hash_batch(hashes);
+        assert!(verified && answers.iter().zip(found).all(|(&before, now)| now || !before));
+        assert!(smaller.verify().is_ok() && smaller.size_in_bytes() <= filter.size_in_bytes());
+    }
+    let columns = filter.columns().ceil() as u32;
+    if let Ok(split) = filter.split_columns(&[columns / 2, columns - columns / 2]) {
+        let together = |hash| split.iter().all(|part| part.contains_hash(hash));
+        assert!(hashes.iter().zip(&answers).all(|(&hash, &hit)| together(hash) == hit));
+    }
+    if let Ok(cut) = filter.cut(3) {
+        let together = |hash| cut.iter().all(|part| part.contains_hash(hash));
+        assert!(hashes.iter().zip(&answers).all(|(&hash, &hit)| together(hash) == hit));
+        let joined = Filter::join(&cut).expect("what was cut can be joined");
+        assert!(joined.contains_hash_batch(hashes) == answers);
+    }
+    verified
+}
+
+fn ask_function(function: &Function<&[u8]>, hashes: &[u64]) -> bool {
+    let values = function.get_hash_batch(hashes);
+    let found = function.lookup_hash_batch(hashes);
+    for ((&hash, value), found) in hashes.iter().zip(values).zip(found) {
+        assert_eq!((function.get_hash(hash), function.lookup_hash(hash)), (value, found));
+        assert!(found.is_none_or(|found| found == value));
+    }
+    let _ = format!("{function:?} {}", function.bits_per_key());
+    function.verify().is_ok()
+}
+
+fn ask_part(part: &Part<&[u8]>, hashes: &[u64]) -> bool {
+    assert!(hashes.iter().all(|&hash| part.covers(hash) || part.contains_hash(hash)));
+    let _ = format!("{part:?} {}", part.filter_rate());
+    let verified = part.verify().is_ok();
+    if let Ok(joined) = Filter::join(std::slice::from_ref(part)) {
+        let same = |&hash| joined.contains_hash(hash) == part.contains_hash(hash);
+        assert!(verified && hashes.iter().all(same));
+    }
+    verified
+}
+
+fn ask_shards(shards: &Shards<&[u8]>, hashes: &[u64]) -> bool {
+    let answers = shards.contains_hash_batch(hashes);
+    assert!(hashes.iter().zip(&answers).all(|(&hash, &hit)| shards.contains_hash(hash) == hit));
+    assert!(hashes.iter().all(|&hash| shards.shard_of_hash(hash) < shards.shard_count()));
+    let _ = format!("{shards:?} {} {}", shards.bits_per_key(), shards.expected_rate());
+    let _ = format!("{} {}", shards.columns(), shards.directory_bytes());
+    shards.verify().is_ok()
+}
+
+fn ask_shard(shard: Shard<&[u8]>) -> bool {
+    let _ = format!("{shard:?}");
+    let verified = shard.verify().is_ok();
+    // A container of shards of a fixed size is as large as it says, however few its keys are.
+    let too_large = |fixed: &[u8; FIXED]| fixed[29] >> 5 & 3 == 1 && number(&fixed[18..23]) > 1024;
+    if shard.as_bytes().last_chunk().is_some_and(too_large) {
+        return verified;
+    }
+    if let Ok(assembled) = Shards::assemble([shard]) {
+        assert!(verified && assembled.verify().is_ok());
+    }
+    verified
+}
