@@ -3,10 +3,13 @@
 
 mod constants;
 mod edges;
+mod hashes;
 mod peers;
 mod random;
+mod soak;
 mod spill;
 mod table1;
+mod times;
 mod variants;
 
 use clap::{Parser, Subcommand};
@@ -28,8 +31,12 @@ enum Command {
     Variants(variants::Arguments),
     /// What unusual hashes cost a build, and opening a filter for every query
     Edges(edges::Arguments),
+    /// What a key seed and a keyed hash cost
+    Hashes(hashes::Arguments),
     /// Builds within little memory, the hashes on disk: what they take, and whether they are right
     Spill(spill::Arguments),
+    /// Filters that all threads share, asked billions of times: no key is missing
+    Soak(soak::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -40,7 +47,9 @@ fn main() {
         Command::Peers(arguments) => peers::run(&arguments),
         Command::Variants(arguments) => variants::run(&arguments),
         Command::Edges(arguments) => edges::run(&arguments),
+        Command::Hashes(arguments) => hashes::run(&arguments),
         Command::Spill(arguments) => spill::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
         Command::Constants(arguments) => constants::run(&arguments),
     }
 }
