@@ -44,10 +44,10 @@ pub fn run(arguments: &Arguments) {
         let work = ways.map(|(_, hash)| Work { hash, filter: build(&keys, hash), keys: &keys });
         let all = work.each_ref();
         let nanoseconds = |time: f64| time / count as f64;
-        let hashed = least(arguments.rounds, &all, |work| work.hash()).map(nanoseconds);
+        let hashed = least(arguments.rounds, &all, Work::hash).map(nanoseconds);
         let built = least(arguments.rounds, &all, |work| drop(build(work.keys, work.hash)));
         let built = built.map(nanoseconds);
-        let asked = least(arguments.rounds, &all, |work| work.ask()).map(nanoseconds);
+        let asked = least(arguments.rounds, &all, Work::ask).map(nanoseconds);
         for (way, (name, _)) in ways.iter().enumerate() {
             println!(
                 "{length:>4} bytes  {name:<16} {:>6.1}  {:>6.1}  {:>6.1}",

@@ -69,9 +69,9 @@ fn different_keys_with_one_hash() {
     assert_eq!(filter.len(), keys);
     assert!((0..16 * keys).all(|key| filter.contains(Colliding(key))));
 
-    let agreeing = (0..16 * keys).map(|key| (Colliding(key), key / 16 & 0xff));
+    let agreeing = (0..16 * keys).map(|key| (Colliding(key), (key / 16) & 0xff));
     let function = Function::build(agreeing, 8).expect("one value for each hash");
-    assert!((0..16 * keys).all(|key| function.get(Colliding(key)) == key / 16 & 0xff));
+    assert!((0..16 * keys).all(|key| function.get(Colliding(key)) == (key / 16) & 0xff));
     let contrary = (0..16 * keys).map(|key| (Colliding(key), key & 0xff));
     let error = Function::build(contrary, 8).expect_err("two values for one hash");
     assert!(matches!(error, BuildError::Contradiction { first: 0, .. }), "{error}");
