@@ -143,7 +143,10 @@ impl Work {
             if tells && told.elapsed() >= PAUSE {
                 told = Instant::now();
                 let queries = (number * Self::piece(&self.subjects)) as f64;
-                eprintln!("{queries:.3e} queries, {:.0} s", self.started.elapsed().as_secs_f64());
+                let missing: u64 =
+                    self.subjects.iter().map(|one| one.missing.load(Ordering::Relaxed)).sum();
+                let seconds = self.started.elapsed().as_secs_f64();
+                eprintln!("{queries:.3e} queries, {missing} missing, {seconds:.0} s");
             }
         }
     }

@@ -1,5 +1,4 @@
-//! Threads that build one filter, and threads that share one: few keys, so that a thread sanitizer
-//! can watch (`scripts/test-threads`).
+//! Threads that build one filter, and threads that share one.
 
 use crate::support::{Keys, assert_all_found, builder};
 use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
