@@ -3,9 +3,9 @@
 
 use crate::kernel;
 use crate::random::Random;
+use crate::times::least;
 use ribbonfilter::{Filter, Variant};
 use std::hint::black_box;
-use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -69,17 +69,4 @@ fn build(variant: Variant, hashes: &[u64]) -> Filter {
     let mut builder = Filter::builder().variant(variant).columns(8.0).threads(1).kernel(kernel());
     builder.extend_hashes(hashes.iter().copied());
     builder.finish().expect("these hashes build")
-}
-
-/// The least time of each piece of work, taken in turn.
-fn least<T: ?Sized, const N: usize>(rounds: u32, pieces: &[&T; N], work: impl Fn(&T)) -> [f64; N] {
-    let mut least = [f64::INFINITY; N];
-    for _ in 0..rounds {
-        for (least, piece) in least.iter_mut().zip(pieces) {
-            let begin = Instant::now();
-            work(piece);
-            *least = least.min(begin.elapsed().as_secs_f64() * 1e9);
-        }
-    }
-    least
 }

@@ -6,6 +6,7 @@ mod check;
 mod constants;
 mod edges;
 mod figures;
+mod hashes;
 mod html;
 mod machine;
 mod peers;
@@ -14,11 +15,13 @@ mod race;
 mod random;
 mod report;
 mod results;
+mod soak;
 mod spill;
 mod svg;
 mod table;
 mod table1;
 mod table2;
+mod times;
 mod variants;
 
 use clap::{Parser, Subcommand};
@@ -51,8 +54,12 @@ enum Command {
     Edges(edges::Arguments),
     /// Filter blocks of an LSM engine, opened for every lookup, beside lsm-tree's own
     Blocks(blocks::Arguments),
+    /// What a key seed and a keyed hash cost
+    Hashes(hashes::Arguments),
     /// Builds within little memory, the hashes on disk: what they take, and whether they are right
     Spill(spill::Arguments),
+    /// Filters that all threads share, asked billions of times: no key is missing
+    Soak(soak::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -67,8 +74,10 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Variants(arguments) => print(|| variants::run(&arguments)),
         Command::Edges(arguments) => print(|| edges::run(&arguments)),
+        Command::Hashes(arguments) => print(|| hashes::run(&arguments)),
         Command::Blocks(arguments) => print(|| blocks::run(&arguments)),
         Command::Spill(arguments) => print(|| spill::run(&arguments)),
+        Command::Soak(arguments) => print(|| soak::run(&arguments)),
         Command::Constants(arguments) => print(|| constants::run(&arguments)),
     };
     match result {

@@ -22,6 +22,12 @@ impl Iterator for Random {
     }
 }
 
+/// The number at one place of a stream in which none comes twice.
+pub fn numbered(place: u64) -> u64 {
+    // Both steps can be undone, so two places have two numbers.
+    mix(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 fn mix(mut x: u64) -> u64 {
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -130,7 +130,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_shl(unit).ok_or_else(|| "too many bytes".into())
 }
 
-fn variant(text: &str) -> Result<Variant, String> {
+pub fn variant(text: &str) -> Result<Variant, String> {
     let same = |variant: &&Variant| variant.to_string().eq_ignore_ascii_case(text);
     Variant::ALL.iter().find(same).copied().ok_or_else(|| "no such variant".into())
 }

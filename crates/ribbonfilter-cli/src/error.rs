@@ -83,6 +83,9 @@ fn reason(error: &io::Error) -> String {
             "no space is left there: free some, or write elsewhere".into()
         }
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only: write elsewhere".into(),
+        ErrorKind::OutOfMemory => {
+            "the system refused memory to read it: allow more, or use fewer threads".into()
+        }
         ErrorKind::UnexpectedEof => "ends too early: was it cut short?".into(),
         _ => without_number(&error.to_string()),
     }

@@ -80,11 +80,11 @@ impl Format {
             if let Some(delimiter) = self.value_behind {
                 let value;
                 (key, value) = with_value(key, delimiter)?;
-                hashed.values.push(value);
+                push(&mut hashed.values, value)?;
             }
-            hashed.hashes.push(hash(key, &mut hashed.scratch)?);
+            push(&mut hashed.hashes, hash(key, &mut hashed.scratch)?)?;
             start = (end + 1).min(chunk.len());
-            hashed.ends.push(start);
+            push(&mut hashed.ends, start)?;
         }
         Ok(())
     }
@@ -147,6 +147,16 @@ impl Format {
     }
 }
 
+/// What is said of a record for which there is no room.
+const NO_MEMORY: &str = "the system refused memory for it: allow more, or use fewer threads";
+
+/// Puts something at the end, or says that the system has no memory for it.
+fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), String> {
+    list.try_reserve(1).map_err(|_| NO_MEMORY)?;
+    list.push(item);
+    Ok(())
+}
+
 impl Column {
     fn of(self, line: &[u8]) -> Result<&[u8], String> {
         let Self { number, delimiter } = self;
@@ -199,6 +209,8 @@ fn digits(key: &[u8]) -> &[u8] {
 
 fn hash_integers(chunk: &[u8], key_seed: u64, hashed: &mut Hashed) -> Result<(), String> {
     let (integers, rest) = chunk.as_chunks::<INTEGER>();
+    hashed.hashes.try_reserve(integers.len()).map_err(|_| NO_MEMORY)?;
+    hashed.ends.try_reserve(integers.len()).map_err(|_| NO_MEMORY)?;
     hashed.hashes.extend(integers.iter().map(|bytes| bytes.key_hash(key_seed)));
     hashed.ends.extend((1..=integers.len()).map(|count| count * INTEGER));
     match rest.len() {

@@ -121,10 +121,11 @@ impl<'a> Source<'a> {
     fn fill_from_input(&mut self, chunk: &mut Chunk) -> io::Result<bool> {
         chunk.input = self.index;
         chunk.len = 0;
-        chunk.buffer.resize(chunk.buffer.len().max(CHUNK), 0);
+        grow(&mut chunk.buffer, CHUNK)?;
         let mut filled = self.start(chunk)?;
         loop {
             if let Some(whole) = self.format.whole_records(&chunk.buffer[..filled]) {
+                self.carry.try_reserve(filled - whole)?;
                 self.carry.extend_from_slice(&chunk.buffer[whole..filled]);
                 chunk.len = whole;
                 return Ok(true);
@@ -151,9 +152,7 @@ impl<'a> Source<'a> {
             (self.reader, self.carry) = (Some(reader), first);
         }
         let carried = self.carry.len();
-        if chunk.buffer.len() < 2 * carried {
-            chunk.buffer.resize(2 * carried, 0);
-        }
+        grow(&mut chunk.buffer, 2 * carried)?;
         chunk.buffer[..carried].copy_from_slice(&self.carry);
         self.carry.clear();
         Ok(carried)
@@ -165,9 +164,17 @@ impl<'a> Source<'a> {
             let what = format!("a line of more than {LONGEST} bytes: is it the right --input?");
             return Err(io::Error::other(what));
         }
-        chunk.buffer.resize(2 * len, 0);
-        Ok(())
+        grow(&mut chunk.buffer, 2 * len)
     }
+}
+
+/// Makes a buffer at least so long; the system may refuse the memory.
+fn grow(buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    if buffer.len() < len {
+        buffer.try_reserve_exact(len - buffer.len())?;
+        buffer.resize(len, 0);
+    }
+    Ok(())
 }
 
 /// One input, opened.

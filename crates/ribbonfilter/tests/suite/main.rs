@@ -8,8 +8,10 @@ mod support;
 mod bad_input;
 mod determinism;
 mod elastic;
+mod fixed_bytes;
 mod functions;
 mod golden;
+mod hostile_keys;
 mod map;
 mod no_false_negatives;
 mod parts;
@@ -19,3 +21,5 @@ mod reader;
 mod shards;
 mod small_sets;
 mod spill;
+#[cfg(feature = "parallel")]
+mod threads;

@@ -24,7 +24,8 @@ impl Drop for Folder {
 }
 
 fn map(path: &Path) -> Result<Filter<MappedBytes>, OpenError> {
-    // SAFETY: the file lies in the test's own folder.
+    // SAFETY: the file lies in the test's own folder. Where a test changes it, no reference to its
+    // bytes is held meanwhile.
     unsafe { Filter::map_file(path) }
 }
 
@@ -50,4 +51,28 @@ fn what_cannot_be_mapped_is_an_error() {
     let empty = folder.0.join("empty");
     std::fs::write(&empty, b"").expect("written");
     assert!(matches!(map(&empty), Err(OpenError::TooShort { len: 0, .. })), "an empty file");
+}
+
+/// What a map must not meet: a file that is changed in place. Nobody can notice in a query, but
+/// `verify` does, whichever byte it is, and is content again when the byte is back.
+#[test]
+fn a_change_under_the_map_is_found_by_verify() {
+    use std::io::{Seek, SeekFrom, Write};
+    let folder = Folder::new("changed");
+    let path = folder.0.join("numbers.ribbon");
+    let built = Filter::build(0..2000, 0.01).expect("a filter");
+    std::fs::write(&path, built.as_bytes()).expect("written");
+    let mapped = map(&path).expect("mapped");
+    let mut file = std::fs::File::options().write(true).open(&path).expect("a file");
+    let mut put = |place: usize, byte: u8| {
+        file.seek(SeekFrom::Start(place as u64)).expect("a place in it");
+        file.write_all(&[byte]).expect("written");
+    };
+    for place in (0..built.size_in_bytes()).step_by(7).chain([built.size_in_bytes() - 1]) {
+        put(place, built.as_bytes()[place] ^ 0x10);
+        assert!(mapped.verify().is_err(), "byte {place}");
+        (0..100).for_each(|key| _ = std::hint::black_box(mapped.contains(key)));
+        put(place, built.as_bytes()[place]);
+        mapped.verify().expect("as it was");
+    }
 }

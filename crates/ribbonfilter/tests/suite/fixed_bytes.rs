@@ -1,0 +1,117 @@
+//! The bytes of fixed keys do not change unless the construction version does.
+//!
+//! Golden files (`golden.rs`) show this for some sets in full; here are many more by their digests:
+//! every variant, width and number of columns, at sizes around where plans change. Who means to
+//! change bytes raises the construction version and replaces the digests, which the failing test
+//! prints; who does not has found a mistake.
+
+use crate::support::{Keys, build, builder, kinds, random};
+use ribbonfilter::{Filter, Function, Key, Shards, Split, Variant, Width};
+
+/// The construction version that these digests belong to.
+const CONSTRUCTION_VERSION: u8 = 1;
+
+/// Numbers of keys around blocks, segments and layers.
+const SIZES: [u64; 12] = [0, 1, 2, 63, 64, 65, 500, 1025, 4097, 9001, 33_001, 66_001];
+const COLUMNS: [f64; 4] = [1.0, 3.7, 8.0, 12.25];
+
+/// What all filters of a kind hash to.
+const FILTERS: [(Variant, Width, u64); 15] = [
+    (Variant::Standard, Width::W16, 0x763b_bcd0_d75d_aa62),
+    (Variant::Standard, Width::W32, 0x6d2b_c8eb_bfc4_6d78),
+    (Variant::Standard, Width::W64, 0x9d7a_8c0a_cd20_e92b),
+    (Variant::Standard, Width::W128, 0x0d32_04fa_6470_408f),
+    (Variant::Homogeneous, Width::W16, 0xce85_8427_7796_3fe2),
+    (Variant::Homogeneous, Width::W32, 0xb7ef_8614_ad75_410e),
+    (Variant::Homogeneous, Width::W64, 0x60b3_303c_f834_7928),
+    (Variant::Homogeneous, Width::W128, 0xd3f9_a76c_7a93_f702),
+    (Variant::Balanced, Width::W16, 0x5a68_8abd_177f_c913),
+    (Variant::Balanced, Width::W32, 0x5da5_582d_e997_61f8),
+    (Variant::Balanced, Width::W64, 0xa6bb_03a0_1dab_f191),
+    (Variant::Balanced, Width::W128, 0x9ba0_4689_06b6_8bcf),
+    (Variant::Bumped, Width::W32, 0xd096_0641_5921_67e4),
+    (Variant::Bumped, Width::W64, 0xc6e0_959a_eb2a_c556),
+    (Variant::Bumped, Width::W128, 0x5528_01d7_9f52_bf13),
+];
+
+const FUNCTIONS: u64 = 0x1f7e_f580_c93e_2a6b;
+const CONTAINERS: u64 = 0xf741_9b5f_cceb_3439;
+
+/// One number for many byte strings in their order.
+#[derive(Default)]
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        self.0 = [self.0, bytes.key_hash(0)].map(u64::to_le_bytes).concat().key_hash(0);
+    }
+}
+
+/// Every filter says which construction made it.
+fn assert_version(bytes: &[u8]) {
+    assert_eq!(bytes[bytes.len() - 9] >> 4, CONSTRUCTION_VERSION);
+}
+
+fn filters(variant: Variant, width: Width) -> u64 {
+    let mut digest = Digest::default();
+    for keys in SIZES {
+        for columns in COLUMNS {
+            let builder = builder(variant, width, columns);
+            if builder.plan_for(keys).is_ok() {
+                let filter = build(builder, (0..keys).map(|index| Keys::Random.hash(index)));
+                assert_version(filter.as_bytes());
+                digest.add(filter.as_bytes());
+            }
+        }
+    }
+    digest.0
+}
+
+#[test]
+fn filters_of_every_kind() {
+    assert_eq!(kinds(1).len(), FILTERS.len());
+    for (variant, width, expected) in FILTERS {
+        let found = filters(variant, width);
+        assert!(found == expected, "{variant} {width}: other bytes than before: {found:#018x}");
+    }
+}
+
+#[test]
+fn functions_of_every_kind() {
+    let mut digest = Digest::default();
+    for (variant, width) in kinds(1) {
+        for (keys, value_bits) in [(0, 1), (100, 64), (1025, 16), (5000, 3)] {
+            let builder = Function::builder().variant(variant).width(width);
+            let mut builder = builder.value_bits(value_bits).fingerprint_bits(0);
+            if builder.plan_for(keys).is_ok() {
+                let value = |index| random(6, index) >> (64 - value_bits);
+                builder.extend((0..keys).map(|index| (index, value(index))));
+                let function = builder.finish().expect("ordinary keys build");
+                assert_version(function.as_bytes());
+                digest.add(function.as_bytes());
+            }
+        }
+    }
+    assert!(digest.0 == FUNCTIONS, "functions: other bytes than before: {:#018x}", digest.0);
+}
+
+#[test]
+fn containers_parts_and_smaller_filters() {
+    let mut digest = Digest::default();
+    for split in
+        [Split::UntilFull, Split::ByHash { bits: 3 }, Split::FixedSize { bits: 3, bytes: 900 }]
+    {
+        let mut builder = Shards::builder(split);
+        builder.extend(0..5000);
+        let shards = builder.finish().expect("ordinary keys build");
+        assert_version(shards.as_bytes());
+        digest.add(shards.as_bytes());
+    }
+    let mut builder = Filter::builder().columns(9.0);
+    builder.extend(0..9000);
+    let filter = builder.finish().expect("ordinary keys build");
+    filter.cut(5).expect("parts").iter().for_each(|part| digest.add(part.as_bytes()));
+    digest.add(filter.shrink_to_rate(0.02).expect("smaller").as_bytes());
+    filter.split_columns(&[4, 5]).expect("two").iter().for_each(|part| digest.add(part.as_bytes()));
+    assert!(digest.0 == CONTAINERS, "containers: other bytes than before: {:#018x}", digest.0);
+}

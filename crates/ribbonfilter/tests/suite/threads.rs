@@ -1,0 +1,63 @@
+//! Threads that build one filter, and threads that share one.
+
+use crate::support::{Keys, assert_all_found, builder};
+use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
+
+/// Sizes at which each variant has several segments, or as many as it will have.
+const KINDS: [(Variant, Width, u64); 5] = [
+    (Variant::Standard, Width::W32, 20_000),
+    (Variant::Standard, Width::W64, 70_000),
+    (Variant::Homogeneous, Width::W64, 530_000),
+    (Variant::Balanced, Width::W64, 140_000),
+    (Variant::Bumped, Width::W64, 300_000),
+];
+
+fn hashes(keys: u64) -> impl Iterator<Item = u64> + Clone {
+    (0..keys).map(|index| Keys::Random.hash(index))
+}
+
+#[test]
+fn a_crew_builds_what_one_thread_builds() {
+    for (variant, width, keys) in KINDS {
+        let [alone, together] = [1, 4].map(|threads| {
+            let mut builder = builder(variant, width, 2.0).threads(threads);
+            builder.extend_hashes(hashes(keys));
+            builder.finish().expect("ordinary keys build")
+        });
+        assert!(alone.as_bytes() == together.as_bytes(), "{variant} {width}");
+    }
+}
+
+#[test]
+fn shards_and_functions_by_a_crew() {
+    let mut shards = Shards::builder(Split::ByHash { bits: 4 }).columns(2.0).threads(4);
+    shards.extend_hashes(hashes(20_000));
+    let shards = shards.finish().expect("ordinary keys build");
+    assert!(hashes(20_000).all(|hash| shards.contains_hash(hash)));
+    let mut function = Function::builder().value_bits(3).threads(4);
+    function.extend((0..140_000).map(|key| (key, key % 8)));
+    let function = function.finish().expect("ordinary keys build");
+    assert!((0..140_000).all(|key| function.get(key) == key % 8));
+}
+
+/// Nothing is locked and nothing changes: a filter is its bytes.
+#[test]
+fn one_filter_for_many_threads() {
+    fn is_shared<T: Send + Sync>(shared: &T) -> &T {
+        shared
+    }
+    let mut builder = Filter::builder();
+    builder.extend_hashes(hashes(40_000));
+    let filter = builder.finish().expect("ordinary keys build");
+    let filter = is_shared(&filter);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                assert_all_found(filter, hashes(40_000));
+                let asked: Vec<u64> = hashes(40_000).collect();
+                assert!(filter.contains_hash_batch(&asked).iter().all(|&hit| hit));
+                filter.verify().expect("whole");
+            });
+        }
+    });
+}
