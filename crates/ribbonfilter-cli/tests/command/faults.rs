@@ -62,11 +62,12 @@ fn too_little_address_space() {
 }
 
 /// Whether the process was ended by the standard library for few bytes, or by the C library.
+/// Several threads may say so at once.
 fn is_small_refusal(said: &str) -> bool {
-    let bytes = said.strip_prefix("memory allocation of ").and_then(|rest| rest.split(' ').next());
-    match bytes.and_then(|bytes| bytes.parse::<u64>().ok()) {
-        Some(bytes) => bytes < SMALL,
-        None => said.starts_with("Fatal glibc error") && said.contains("memory"),
+    let mut numbers = said.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    match said.contains("memory allocation of ") {
+        true => numbers.all(|bytes| bytes < SMALL),
+        false => said.starts_with("Fatal glibc error") && said.contains("memory"),
     }
 }
 
