@@ -143,6 +143,47 @@ impl Seeded {
     }
 }
 
+/// The segments of a system, as a query sees them: those of most keys are found without a
+/// branch, whether there are many or one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segments {
+    bits: u32,
+    /// Slots from one segment to the next; none if there is no next.
+    stride: u64,
+}
+
+impl Segments {
+    #[inline]
+    pub(crate) fn new(bits: u32, slots: u64) -> Self {
+        Self { bits, stride: if bits > 0 { slots } else { 0 } }
+    }
+
+    /// See [`segment`].
+    #[inline(always)]
+    pub(crate) fn number(self, mixed: u64) -> u64 {
+        segment(mixed, self.bits)
+    }
+
+    /// See [`below_segment`].
+    #[inline(always)]
+    pub(crate) fn below(self, mixed: u64) -> u64 {
+        below_segment(mixed, self.bits)
+    }
+
+    /// The first slot of the segment of a mixed hash.
+    #[inline(always)]
+    pub(crate) fn first_slot(self, mixed: u64) -> u64 {
+        // Of no bits this shift is none, and makes an arbitrary number of strides of nothing.
+        mixed.wrapping_shr(self.bits.wrapping_neg()).wrapping_mul(self.stride)
+    }
+
+    /// The first slot of a segment.
+    #[inline(always)]
+    pub(crate) fn first_slot_of(self, number: u64) -> u64 {
+        number * self.stride
+    }
+}
+
 /// The starts of one segment, and how likely each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Starts {

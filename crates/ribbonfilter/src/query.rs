@@ -17,7 +17,7 @@ use one_system::OneSystem;
 pub(crate) use ranges::Ranges;
 
 use crate::arch::{
-    Answer, Compiled, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution,
+    Answer, Compiled, GROUP, Instructions, Kernel, Knows, Laid, Path, Query, Readable, Solution,
 };
 use crate::format::Header;
 use crate::layers::Further;
@@ -66,6 +66,12 @@ pub(crate) trait Places: Copy + 'static {
     #[inline]
     fn is_plain(&self) -> bool {
         false
+    }
+
+    /// Whether no key has a second place in the same system.
+    #[inline]
+    fn are_unique(&self) -> bool {
+        true
     }
 
     /// The same places, found in a way that suits a memory so far away that a branch that is not
@@ -140,6 +146,7 @@ impl Question for SumsTo {
         laid: Laid<B>,
     ) -> Option<u64> {
         match readable.order() {
+            _ if P::SHORT => readable.row::<I, B, P>(instructions, laid),
             Order::Columns => readable.row::<I, B, P>(instructions, laid),
             Order::Rows => readable.sum_of_rows::<I, B>(instructions, laid),
         }
@@ -179,7 +186,8 @@ impl<L: Places, Q: Question> Probe<L, Q> {
     pub(crate) fn new(layout: Layout, width: Width, len: usize, kernel: Kernel, places: L) -> Self {
         let compiled = kernel.compiled(width, layout.is_fractional(), places.is_plain());
         let solution = Solution::new(layout, width, len);
-        Self { answer: compiled.answer(), compiled, solution, places }
+        let short = layout.columns() as usize <= GROUP && places.are_unique();
+        Self { answer: compiled.answer(short), compiled, solution, places }
     }
 
     #[inline(always)]

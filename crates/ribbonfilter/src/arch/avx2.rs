@@ -1,4 +1,4 @@
-//! AVX2: four columns in a vector, folded to single bits by shifts.
+//! AVX2: four columns in a vector, and the parities of eight looked up half a byte at a time.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
 use super::{Group, Instructions, Work, row_major};
@@ -61,13 +61,13 @@ impl Instructions for Avx2 {
                         true => sum_of_words::<B>(&group, 32),
                         false => low,
                     };
-                    // The halves of every word, 32 bits each, added: columns 0, 1, 4, 5, 2, 3,
-                    // 6, 7, which the permutation brings into order.
-                    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
-                    let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
-                    let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
-                    let folded = _mm256_xor_si256(near, far);
-                    parities_of_32(_mm256_permute4x64_epi64::<0b11_01_10_00>(folded))
+                    // Columns 0, 1, 4, 5 and 2, 3, 6, 7; then the halves of every word, 32 bits
+                    // each, added, which brings the columns into order.
+                    let even = _mm256_castsi256_ps(_mm256_permute2x128_si256::<0x20>(low, high));
+                    let odd = _mm256_castsi256_ps(_mm256_permute2x128_si256::<0x31>(low, high));
+                    let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(even, odd));
+                    let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(even, odd));
+                    parities_of_32(_mm256_xor_si256(near, far))
                 }
                 Width::W16 | Width::W32 => {
                     let mut sum = _mm256_setzero_si256();
@@ -230,12 +230,16 @@ unsafe fn sum_of_words<B: Band>(group: &Group<'_>, ahead: usize) -> __m256i {
 unsafe fn parities_of_32(words: __m256i) -> u64 {
     // SAFETY: as above.
     unsafe {
-        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<16>(words));
-        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<8>(words));
-        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<4>(words));
-        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<2>(words));
-        let words = _mm256_xor_si256(words, _mm256_slli_epi32::<1>(words));
-        // The top bit of each word is now the parity of all its bits.
-        _mm256_movemask_ps(_mm256_castsi256_ps(words)) as u64
+        // The halves of every byte added, and the parity of what they sum to looked up.
+        let halves = _mm256_xor_si256(words, _mm256_srli_epi32::<4>(words));
+        let halves = _mm256_and_si256(halves, _mm256_set1_epi8(0xf));
+        let parities = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+            0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0,
+        ));
+        let bytes = _mm256_shuffle_epi8(parities, halves);
+        let odd = _mm256_madd_epi16(bytes, _mm256_set1_epi16(0x101));
+        // From its bit 8 on a word tells how many of its four bytes are odd; that bit becomes the
+        // top one.
+        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(odd))) as u64
     }
 }

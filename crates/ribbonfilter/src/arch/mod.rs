@@ -27,6 +27,15 @@ macro_rules! entries {
         }
 
         $(#[target_feature(enable = $features)])?
+        fn answer_short<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
+            query: &Q,
+            bytes: &[u8],
+            key_hash: u64,
+        ) -> Q::Answer {
+            query.answer::<_, B, $crate::arch::Short<P>>($token, bytes, key_hash)
+        }
+
+        $(#[target_feature(enable = $features)])?
         fn answer_rare<Q: $crate::arch::Query, B: $crate::width::Band, P: $crate::arch::Path>(
             query: &Q,
             bytes: &[u8],
@@ -49,6 +58,7 @@ macro_rules! entries {
         ) -> $crate::arch::Compiled<Q, Q::Answer> {
             $crate::arch::Compiled {
                 answer: answer::<Q, B, P>,
+                answer_short: answer_short::<Q, B, P>,
                 answer_rare: answer_rare::<Q, B, P>,
                 answer_all: answer_all::<Q, B, P>,
             }
@@ -103,7 +113,7 @@ use core::marker::PhantomData;
 const OVER_READ: usize = 32;
 
 /// Columns that one step computes at most: a group is the rest of them, up to this.
-const GROUP: usize = 8;
+pub(crate) const GROUP: usize = 8;
 
 /// The words of a group of columns: where they begin in each of the blocks that an equation
 /// touches, and the coefficients over each of those.
@@ -220,6 +230,8 @@ pub(crate) trait Path {
     const FRACTIONAL: bool;
     /// Every row is expected to be zero, no start is smashed, one seed serves all.
     const PLAIN: bool;
+    /// All columns are one group, and no key has a second place: as in nearly all filters.
+    const SHORT: bool = false;
 }
 
 /// A [`Path`] with these constants.
@@ -230,10 +242,21 @@ impl<const FRACTIONAL: bool, const PLAIN: bool> Path for Knows<FRACTIONAL, PLAIN
     const PLAIN: bool = PLAIN;
 }
 
+/// A path that is [`SHORT`](Path::SHORT): so short that the compiler gets by without saving a
+/// register. Only single queries are compiled for it.
+pub(crate) struct Short<P>(PhantomData<P>);
+
+impl<P: Path> Path for Short<P> {
+    const FRACTIONAL: bool = P::FRACTIONAL;
+    const PLAIN: bool = P::PLAIN;
+    const SHORT: bool = true;
+}
+
 /// A [`Query`] compiled for one instruction set, width and path: one call, its arguments in
 /// registers. [`Work`] would pass them through memory, and choose among the widths inside.
 pub(crate) struct Compiled<Q, A> {
     answer: unsafe fn(&Q, &[u8], u64) -> A,
+    answer_short: unsafe fn(&Q, &[u8], u64) -> A,
     answer_rare: unsafe fn(&Q, &[u8], u64) -> A,
     answer_all: unsafe fn(&Q, &[u8], &[u64], &mut [A]),
 }
@@ -265,8 +288,8 @@ impl<Q, A> Answer<Q, A> {
 #[expect(unsafe_code, reason = "code that needs the CPU's features")]
 impl<Q, A> Compiled<Q, A> {
     #[inline(always)]
-    pub(crate) fn answer(&self) -> Answer<Q, A> {
-        Answer(self.answer)
+    pub(crate) fn answer(&self, short: bool) -> Answer<Q, A> {
+        Answer(if short { self.answer_short } else { self.answer })
     }
 
     #[inline(always)]
@@ -521,8 +544,7 @@ impl<'a> Readable<'a> {
 
     /// [`matches`](Self::matches) anywhere: near the end a block may be trimmed, and others
     /// are not there.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn matches_slowly<B: Band>(self, laid: Laid<B>) -> bool {
         // No key is in the empty set.
         self.row_slowly(laid).is_some_and(|(row, columns)| (row ^ laid.row) & columns == 0)
@@ -545,15 +567,20 @@ impl<'a> Readable<'a> {
             return Some((self.chosen_rows(slot, coefficients), first_bits(columns as u32)));
         }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
+        let present = (layout.blocks() - block).min(B::PARTS as u64) as usize;
+        // Where the next column begins in each block, and how far it is to the one behind.
+        let mut places = [(0, 0); 3];
+        for (block, place) in (block..).zip(&mut places[..present]) {
+            *place = (layout.offset(block) * 8, layout.stride(block));
+        }
         let mut parities = 0;
-        let present = layout.blocks() - block;
-        for part in 0..present.min(B::PARTS as u64) {
-            let block = block + part;
-            let (first, stride) = (layout.offset(block) * 8, layout.stride(block));
-            for column in 0..columns {
-                let word = load_bits(self.bytes, first + column * stride) & masks[part as usize];
-                parities ^= u64::from(word.count_ones() & 1) << column;
+        for column in 0..columns {
+            let mut sum = 0;
+            for ((bit, stride), mask) in places[..present].iter_mut().zip(masks) {
+                sum ^= load_bits(self.bytes, *bit) & mask;
+                *bit += *stride;
             }
+            parities |= u64::from(sum.count_ones() & 1) << column;
         }
         Some((parities, first_bits(columns as u32)))
     }
@@ -574,7 +601,7 @@ impl<'a> Readable<'a> {
         // No branch after the last group: where as many keys are there as not, half of those would
         // be mispredicted. Few filters have more columns than one.
         let mut differs = groups.first().differs::<I, B>(instructions, row);
-        while groups.advance::<B>() && !differs {
+        while !P::SHORT && groups.advance::<B>() && !differs {
             row >>= GROUP;
             differs = groups.first().differs::<I, B>(instructions, row);
         }
@@ -592,7 +619,7 @@ impl<'a> Readable<'a> {
         let mut groups = self.groups::<B, P>(laid)?;
         let mut row = groups.first().row::<I, B>(instructions);
         let mut place = 0;
-        while groups.advance::<B>() {
+        while !P::SHORT && groups.advance::<B>() {
             place += GROUP;
             row |= groups.first().row::<I, B>(instructions) << place;
         }

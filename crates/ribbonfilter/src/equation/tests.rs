@@ -528,3 +528,17 @@ fn plain_starts_are_the_starts_without_smash() {
         }
     });
 }
+
+#[test]
+fn segments_begin_where_those_before_them_end() {
+    for bits in [0, 1, 2, 7, 31] {
+        let segments = Segments::new(bits, 640);
+        for mixed in [0, 1, 1 << 63, u64::MAX, mix(1), mix(2), mix(3)] {
+            let number = segment(mixed, bits);
+            assert_eq!(segments.number(mixed), number);
+            assert_eq!(segments.first_slot(mixed), 640 * number, "{mixed:x} of {bits} bits");
+            assert_eq!(segments.first_slot_of(number), 640 * number);
+            assert_eq!(segments.below(mixed), mixed << bits);
+        }
+    }
+}

@@ -8,7 +8,7 @@
 use super::Places;
 use crate::Width;
 use crate::arch::{Knows, Laid, Path, Readable};
-use crate::equation::{Seed, Seeded, Starts, below_segment, mix, seeded, segment};
+use crate::equation::{Seed, Seeded, Segments, Starts, mix, seeded};
 use crate::format::{EXCEPTION, Header, little_endian};
 use crate::layers::{self, Buckets, Further, MOST};
 use crate::width::Band;
@@ -16,8 +16,7 @@ use crate::width::Band;
 /// A layer, as a query sees it.
 #[derive(Clone, Copy)]
 struct Layer {
-    segment_bits: u32,
-    segment_slots: u64,
+    segments: Segments,
     first_slot: u64,
     starts: Starts,
     seed: Seed,
@@ -48,8 +47,7 @@ impl Layer {
     #[inline(always)]
     fn new(layer: layers::Layer, first_slot: u64, width: Width, smash: bool, seed: Seed) -> Self {
         Self {
-            segment_bits: layer.segment_bits(),
-            segment_slots: layer.segment_slots(),
+            segments: Segments::new(layer.segment_bits(), layer.segment_slots()),
             first_slot,
             starts: Starts::new(layer.segment_slots(), width, smash),
             seed,
@@ -103,14 +101,11 @@ impl Layers {
     /// A key's place in a layer.
     #[inline(always)]
     fn place(layer: &Layer, mixed: u64) -> Place {
-        let (mut below, mut number, mut first_slot) = (mixed, 0, layer.first_slot);
-        if layer.segment_bits > 0 {
-            number = segment(mixed, layer.segment_bits);
-            below = below_segment(mixed, layer.segment_bits);
-            first_slot += number * layer.segment_slots;
-        }
-        let hash = seeded(below, layer.seed);
-        Place { segment: number, hash, slot: first_slot + layer.starts.start(hash) }
+        let segments = layer.segments;
+        let hash = seeded(segments.below(mixed), layer.seed);
+        let first_slot = layer.first_slot + segments.first_slot(mixed);
+        let slot = first_slot + layer.starts.start(hash);
+        Place { segment: segments.number(mixed), hash, slot }
     }
 
     /// The code of a slot's bucket; that of any other where there are no buckets.
@@ -152,26 +147,39 @@ impl Layers {
         low < self.exception_count && entry(low) == bucket
     }
 
-    /// Where a key is that seems to be bumped from its place in the first layer.
+    /// Where a key is that seems to be bumped from its place in the first layer: mostly in the
+    /// second.
+    #[inline(always)]
+    fn behind<B: Band>(&self, bytes: &[u8], place: Place, code: u8) -> Place {
+        if !self.is_bumped::<B>(bytes, place.slot, code) {
+            return place;
+        }
+        let place = Self::place(&self.second, place.next_layer());
+        let code = self.code::<B>(bytes, place.slot).unwrap_or_default();
+        match self.seems_bumped::<B>(place.slot, code) {
+            true => self.far_behind::<B>(bytes, place, code),
+            false => place,
+        }
+    }
+
+    /// The same from the second layer on. The last bumps nothing, whatever it seems.
     #[cold]
     #[inline(never)]
-    fn behind<B: Band>(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
+    fn far_behind<B: Band>(&self, bytes: &[u8], mut place: Place, mut code: u8) -> Place {
         let mut first_slot = self.second.first_slot;
         let further = self.further.layers();
-        for (number, &next) in (1..).zip(further) {
+        for (number, pair) in (2..).zip(further.windows(2)) {
+            let [here, next] = *pair else { break };
             if !self.is_bumped::<B>(bytes, place.slot, code) {
                 break;
             }
+            first_slot += here.slots();
             let last = number == further.len();
             let seed = if last { self.seed } else { Seed::new(0) };
             let next = Layer::new(next, first_slot, self.width, self.smash, seed);
             place = Self::place(&next, place.next_layer());
-            if last {
-                break;
-            }
-            first_slot += next.segment_slots << next.segment_bits;
             code = self.code::<B>(bytes, place.slot).unwrap_or_default();
-            if !self.seems_bumped::<B>(place.slot, code) {
+            if last || !self.seems_bumped::<B>(place.slot, code) {
                 break;
             }
         }

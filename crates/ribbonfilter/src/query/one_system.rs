@@ -3,17 +3,18 @@
 use super::Places;
 use crate::Variant;
 use crate::arch::{Knows, Laid, Path, Readable};
-use crate::equation::{Seed, Seeded, Shards, Starts, below_segment, mix, seeded, segment};
+use crate::equation::{FINGERPRINT_BITS, Seed, Seeded, Segments, Shards, Starts, mix, seeded};
 use crate::format::Header;
 use crate::width::Band;
 
 #[derive(Clone, Copy)]
 pub(crate) struct OneSystem {
-    homogeneous: bool,
-    segment_bits: u32,
-    segment_slots: u64,
+    /// Every row is expected to be zero, no start is smashed and one seed serves all.
+    plain: bool,
+    segments: Segments,
     starts: Starts,
-    first_column: u32,
+    /// How many bits of a fingerprint are not stored: all if every row is zero.
+    skipped: u32,
     seed: Seed,
     /// Where the seeds of the segments begin, if each has one.
     seeds: Option<usize>,
@@ -26,12 +27,13 @@ impl OneSystem {
     pub(super) fn new(header: &Header) -> Self {
         let shape = &header.shape;
         let metadata = shape.layout().size_in_bytes() as usize;
+        let starts = shape.starts();
+        let homogeneous = shape.variant == Variant::Homogeneous;
         Self {
-            homogeneous: shape.variant == Variant::Homogeneous,
-            segment_bits: shape.segment_bits,
-            segment_slots: shape.segment_slots,
-            starts: shape.starts(),
-            first_column: header.first_column(),
+            plain: homogeneous && !starts.is_smashed(),
+            segments: Segments::new(shape.segment_bits, shape.segment_slots),
+            starts,
+            skipped: if homogeneous { FINGERPRINT_BITS } else { header.first_column() },
             seed: Seed::new(header.seed),
             seeds: shape.segment_seeds().then_some(metadata),
             shards: shape.shards().map(|shards| (shards, metadata)),
@@ -46,37 +48,27 @@ impl OneSystem {
         mixed: u64,
         seed_of: impl FnOnce(usize, u64) -> Seed,
     ) -> (u64, Seeded) {
-        let (mut below, mut first_slot, mut seed) = (mixed, 0, self.seed);
-        if self.segment_bits > 0 {
-            let segment = self.segment(mixed);
-            below = below_segment(mixed, self.segment_bits);
-            first_slot = segment * self.segment_slots;
-            if !P::PLAIN
-                && let Some(seeds) = self.seeds
-            {
-                seed = seed_of(seeds, segment);
-            }
-        }
-        let hash = seeded(below, seed);
+        let seed = match self.seeds {
+            Some(seeds) if !P::PLAIN => seed_of(seeds, self.segment(mixed)),
+            _ => self.seed,
+        };
+        let hash = seeded(self.segments.below(mixed), seed);
         let start = match P::PLAIN {
             true => self.starts.plain_start(hash),
             false => self.starts.start(hash),
         };
-        (first_slot + start, hash)
+        (self.segments.first_slot(mixed) + start, hash)
     }
 
     #[inline(always)]
     pub(super) fn segment(&self, mixed: u64) -> u64 {
-        segment(mixed, self.segment_bits)
+        self.segments.number(mixed)
     }
 
     /// What the slots of a key must sum to.
     #[inline(always)]
     pub(super) fn row<P: Path>(&self, hash: Seeded) -> u64 {
-        match P::PLAIN || self.homogeneous {
-            true => 0,
-            false => u64::from(hash.fingerprint()) >> self.first_column,
-        }
+        if P::PLAIN { 0 } else { u64::from(hash.fingerprint()) >> self.skipped }
     }
 
     /// The place of a key in a Balanced ribbon: the primary one unless its bucket is bumped.
@@ -93,9 +85,9 @@ impl OneSystem {
         if readable.bytes()[metadata + shard as usize] >> place.hash.bucket() & 1 == 1 {
             place = shards.secondary(shards.level(shard), place.hash);
         }
-        let slot = place.segment * self.segment_slots + self.starts.start(place.position);
-        let row = u64::from(place.hash.fingerprint()) >> self.first_column;
-        readable.lay::<B, P>(slot, place.hash.coefficients(), row)
+        let first_slot = self.segments.first_slot_of(place.segment);
+        let slot = first_slot + self.starts.start(place.position);
+        readable.lay::<B, P>(slot, place.hash.coefficients(), self.row::<P>(place.hash))
     }
 }
 
@@ -108,16 +100,21 @@ impl Places for OneSystem {
         self
     }
 
-    /// Whether every row is expected to be zero, no start is smashed and one seed serves all.
     #[inline]
     fn is_plain(&self) -> bool {
-        self.homogeneous && self.seeds.is_none() && !self.starts.is_smashed()
+        self.plain
+    }
+
+    #[inline]
+    fn are_unique(&self) -> bool {
+        self.shards.is_none()
     }
 
     #[inline(always)]
     fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
         let mixed = mix(key_hash);
         if !P::PLAIN
+            && !P::SHORT
             && let Some((shards, metadata)) = self.shards
         {
             return self.find_balanced::<B, P>(readable, mixed, shards, metadata);
