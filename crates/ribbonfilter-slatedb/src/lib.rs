@@ -2,7 +2,7 @@
 //!
 //! SlateDB keeps its tables on object storage. A read asks the filter of each table that might
 //! hold the key and skips the tables that do not; the filters are fetched over the network and
-//! kept in a cache. [`RibbonFilterPolicy`] takes two thirds of the bytes that SlateDB's own
+//! kept in a cache. [`RibbonFilterPolicy`] takes seven tenths of the bytes that SlateDB's own
 //! Bloom filters take at the same false-positive rate, or gives an eighth of the false positives
 //! in the same bytes.
 //!

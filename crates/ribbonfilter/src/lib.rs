@@ -12,7 +12,7 @@
 //!
 //! A Bloom filter spends 44 % more bits than theory demands, an Xor filter 23 %, a binary
 //! fuse filter 8 to 13 %. A ribbon filter (Dillinger and Walzer, "Ribbon filter: practically
-//! smaller than Bloom and Xor", 2021) spends 2 % on a million keys and nearly nothing on a
+//! smaller than Bloom and Xor", 2021) spends 0.1 % on a million keys and as little on a
 //! thousand, for any false-positive rate. It is static: keys are known when it is built and
 //! none can be added later. For sets that live for a second, a blocked Bloom filter is built
 //! faster and is the better tool.

@@ -10,7 +10,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check that a filter, map or part is whole, and that no key is missing
+/// Check that a filter, map, part or container is whole, and that no key is missing
 ///
 /// Reads every byte and compares the checksums. With --keys, asks a filter for every key: the first
 /// that is missing is named, and means that the filter was built from others, or that they are read
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The file of a filter, map or part, which nobody may change meanwhile
+    /// The file of a filter, map, part or container, which nobody may change meanwhile
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
     /// A file of keys that must all be there (`-` is standard input); may be given several times
