@@ -142,16 +142,15 @@ pub unsafe extern "C" fn ribbon_filter_contains_hashes(
     out: *mut bool,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's. Any byte is written before it is read, but it must be a bool.
+        // SAFETY: the caller's. Any byte may be there, but a bool must be 0 or 1 before there is
+        // a reference to it; nothing is written before all else is known to be right.
         let (filter, hashes, out) = unsafe {
+            let (filter, hashes) =
+                (handle::shared(filter)?, handle::array(hashes, count, "hashes")?);
             if !out.is_null() {
                 out.write_bytes(0, count);
             }
-            (
-                handle::shared(filter)?,
-                handle::array(hashes, count, "hashes")?,
-                handle::array_mut(out, count, "result")?,
-            )
+            (filter, hashes, handle::array_mut(out, count, "result")?)
         };
         filter.contains_hash_batch_into(hashes, out);
         Ok(())

@@ -52,7 +52,9 @@ thread_local! {
 /// Valid until the next call on this thread fails. Never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn ribbon_last_error() -> *const c_char {
-    LAST_ERROR.with_borrow(|message| message.as_ptr())
+    let message = |last: &RefCell<CString>| last.borrow().as_ptr();
+    // None in a thread that has all but ended.
+    LAST_ERROR.try_with(message).unwrap_or(c"".as_ptr())
 }
 
 /// Runs the body of a call: a failure becomes its status, a panic `INTERNAL`, and both leave
@@ -64,7 +66,8 @@ pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     });
     outcome.map_err(|Failure { status, message }| {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-        LAST_ERROR.set(message);
+        // A thread that has all but ended has no room for it; the status is told all the same.
+        let _ = LAST_ERROR.try_with(|last| last.replace(message));
         status
     })
 }

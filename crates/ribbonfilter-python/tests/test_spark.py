@@ -122,11 +122,13 @@ def test_contains(spark, words, tmp_path):
     assert [row[0] for row in binary.select(contains("b", path)).collect()] == [True, False]
 
 
-def test_a_file_system_of_hadoop(spark, words):
-    from ribbonfilter.spark import build_filter, contains
+def test_a_file_system_of_hadoop(spark, words, monkeypatch):
+    from ribbonfilter.spark import _files, build_filter, contains
 
     path = "viewfs://cluster/data/words.ribbon"
-    for fpr in (0.1, 0.001):
+    # A new file, one in its place, and one in its place as object stores do it.
+    for fpr, renames in ((0.1, _files.RENAMES), (0.001, _files.RENAMES), (0.01, ())):
+        monkeypatch.setattr(_files, "RENAMES", renames)
         f = build_filter(words, "word", path, fpr=fpr, shards=2)
         assert f.to_bytes() == Shards.build(WORDS, fpr=fpr, shards=2).to_bytes()
         assert (spark.mount / "words.ribbon").read_bytes() == f.to_bytes()
@@ -139,6 +141,27 @@ def test_a_file_system_of_hadoop(spark, words):
             build_filter(words, "word", path, shards=2)
     with pytest.raises(FileNotFoundError):
         contains("word", "viewfs://cluster/data/none")
+
+
+def test_a_damaged_container_is_called_one(spark, words, tmp_path):
+    from ribbonfilter.spark import contains
+
+    path = tmp_path / "words.ribbon"
+    path.write_bytes(Shards.build(WORDS, shards=4).to_bytes()[1:])
+    with pytest.raises(FormatError, match="bytes"):
+        contains("word", path)
+
+
+@pytest.mark.parametrize(
+    "text, size",
+    [("512", 512 << 20), ("4096b", 4096), ("3k", 3 << 10), ("512m", 512 << 20), (" 2GB ", 2 << 30)],
+)
+def test_sizes_of_spark(text, size):
+    from ribbonfilter.spark._build import _bytes
+
+    assert _bytes(text) == size
+    with pytest.raises(ValueError, match="size"):
+        _bytes(text + "?")
 
 
 def test_no_keys(spark, words, tmp_path):

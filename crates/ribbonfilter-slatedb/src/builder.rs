@@ -5,7 +5,6 @@ use crate::keys::Keys;
 use ribbonfilter::{BuildError, Filter, FilterBuilder};
 use slatedb::bytes::Bytes;
 use slatedb::{PrefixTarget, RowEntry};
-use std::mem;
 use std::sync::Arc;
 
 /// Collects 8 bytes a key.
@@ -14,7 +13,8 @@ use std::sync::Arc;
 /// follow each other, and each hash is compared with the last one only.
 pub(crate) struct RibbonFilterBuilder {
     keys: Arc<Keys>,
-    hashes: FilterBuilder<'static>,
+    /// Taken when the filter is built.
+    hashes: Option<FilterBuilder<'static>>,
     last_key: Option<u64>,
     last_prefix: Option<u64>,
     /// Set where a prefix could not be taken: the filter would lack it.
@@ -24,11 +24,15 @@ pub(crate) struct RibbonFilterBuilder {
 impl RibbonFilterBuilder {
     pub(crate) fn new(keys: Arc<Keys>, settings: FilterBuilder<'static>) -> Self {
         let (last_key, last_prefix) = (None, None);
-        Self { keys, hashes: settings, last_key, last_prefix, broken_extractor: false }
+        Self { keys, hashes: Some(settings), last_key, last_prefix, broken_extractor: false }
     }
 
-    fn push(hashes: &mut FilterBuilder<'_>, last: &mut Option<u64>, hash: Option<u64>) {
-        if let Some(hash) = hash
+    fn push(
+        hashes: &mut Option<FilterBuilder<'static>>,
+        last: &mut Option<u64>,
+        hash: Option<u64>,
+    ) {
+        if let (Some(hashes), Some(hash)) = (hashes, hash)
             && last.replace(hash) != Some(hash)
         {
             hashes.push_hash(hash);
@@ -36,7 +40,11 @@ impl RibbonFilterBuilder {
     }
 
     fn ribbon(&mut self) -> Option<Filter<Bytes>> {
-        let (keys, hashes) = (self.hashes.len(), mem::take(&mut self.hashes));
+        let Some(hashes) = self.hashes.take() else {
+            tracing::warn!("a filter was asked for twice: none the second time");
+            return None;
+        };
+        let keys = hashes.len();
         if self.broken_extractor {
             tracing::warn!(
                 keys,

@@ -132,7 +132,8 @@ impl RibbonFilterPolicy {
         self.checked()
     }
 
-    /// Puts the prefixes of keys into the filters, too, so that scans of a prefix skip tables.
+    /// Puts the prefixes of keys into the filters, too, so that scans of a prefix skip tables. Each
+    /// prefix of a table takes as many bits as a key.
     ///
     /// The extractor's name becomes part of the policy's: filters that were built with another
     /// extractor are ignored.

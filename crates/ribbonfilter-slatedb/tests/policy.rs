@@ -225,6 +225,16 @@ fn a_broken_extractor_rules_nothing_out_and_is_reported() {
 }
 
 #[test]
+fn a_builder_that_has_built_rules_nothing_out() {
+    let mut builder = policy().builder();
+    builder.add_entry(&entry(key(1), 0));
+    assert!(has(&*builder.build(), 1));
+    builder.add_entry(&entry(key(2), 0));
+    let again = builder.build();
+    assert!(has(&*again, 1) && has(&*again, 2) && again.size() == 0);
+}
+
+#[test]
 fn clamping_keeps_the_bytes() {
     let filter = stored(&policy(), 5000);
     let clamped = filter.clamp_allocated_size();

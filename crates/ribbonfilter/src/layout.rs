@@ -204,9 +204,9 @@ impl Layout {
         }
         let block = self.block_of(slot);
         let stride = self.stride(block);
-        let first = self.offset(block) * 8 + self.shift_of(slot) as usize;
+        let bytes = &bytes[self.offset(block)..];
         (0..columns).fold(0, |row, column| {
-            let bit = first + column * stride;
+            let bit = self.shift_of(slot) as usize + column * stride;
             row | u64::from(bytes[bit / 8] >> (bit % 8) & 1) << column
         })
     }
@@ -232,7 +232,7 @@ impl Layout {
             }
         } else {
             for (column, word) in words.iter_mut().enumerate() {
-                let bits = load_bits(bytes, offset * 8 + column * self.stride(block));
+                let bits = load_bits(&bytes[offset..], column * self.stride(block));
                 *word = bits >> shift & mask;
             }
         }
@@ -254,7 +254,7 @@ impl Layout {
             let mut words = [0; MAX_COLUMNS];
             let words = &mut words[..target.columns_of(block)];
             for (column, word) in words.iter_mut().enumerate() {
-                *word = load_bits(bytes, self.offset(block) * 8 + (first + column) * stride);
+                *word = load_bits(&bytes[self.offset(block)..], (first + column) * stride);
             }
             target.write_block(to, block, words);
         }
@@ -276,7 +276,7 @@ impl Layout {
             bytes[offset..][..(words.len() * slots).div_ceil(8)].fill(0);
             for (column, word) in words.iter().enumerate() {
                 let field = word & ((1 << slots) - 1);
-                or_bits(bytes, offset * 8 + column * slots, field);
+                or_bits(&mut bytes[offset..], column * slots, field);
             }
         }
     }

@@ -516,7 +516,8 @@ impl<'a> Readable<'a> {
         // A hostile header may let this overflow, but not in a block that will be read.
         let mut offset = (block as usize).wrapping_mul(self.solution.block_bytes);
         if P::FRACTIONAL {
-            offset = offset.wrapping_sub(layout.shorter_before(block) * layout.word_bytes());
+            let shorter = layout.shorter_before(block);
+            offset = offset.wrapping_sub(shorter.wrapping_mul(layout.word_bytes()));
         }
         Laid { slot, offset, coefficients, row }
     }
@@ -568,17 +569,16 @@ impl<'a> Readable<'a> {
         }
         let masks = coefficients.over_blocks(layout.shift_of(slot));
         let present = (layout.blocks() - block).min(B::PARTS as u64) as usize;
-        // Where the next column begins in each block, and how far it is to the one behind.
-        let mut places = [(0, 0); 3];
-        for (block, place) in (block..).zip(&mut places[..present]) {
-            *place = (layout.offset(block) * 8, layout.stride(block));
+        // Each block from its beginning on, and how many bits it is from a column to the next.
+        let mut blocks = [(self.bytes, 0); 3];
+        for (block, place) in (block..).zip(&mut blocks[..present]) {
+            *place = (&self.bytes[layout.offset(block)..], layout.stride(block));
         }
         let mut parities = 0;
         for column in 0..columns {
             let mut sum = 0;
-            for ((bit, stride), mask) in places[..present].iter_mut().zip(masks) {
-                sum ^= load_bits(self.bytes, *bit) & mask;
-                *bit += *stride;
+            for ((bytes, stride), mask) in blocks[..present].iter().zip(masks) {
+                sum ^= load_bits(bytes, column * stride) & mask;
             }
             parities |= u64::from(sum.count_ones() & 1) << column;
         }

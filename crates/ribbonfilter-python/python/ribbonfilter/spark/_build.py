@@ -41,8 +41,8 @@ MIB = 1 << 20
 # Fewer keys are not worth a task of their own.
 WORTHWHILE = 1 << 16
 
-# A task each: more would keep the driver busy for long.
-MOST_SHARDS = 1 << 16
+# A task each, and a map of the driver's when they are put together: Linux has 65,530 for a process.
+MOST_SHARDS = 1 << 15
 
 
 def build_filter(
@@ -157,9 +157,12 @@ def _task_memory(conf):
 
 
 def _bytes(text):
-    """A size as Spark writes it: 512, which are MiB, 512m or 2gb."""
-    number, unit = re.fullmatch(r"\s*(\d+)\s*([kmgtp]?)b?\s*", text.lower()).groups()
-    return int(number) << (10 * (1 + "kmgtp".index(unit or "m")))
+    """A size as Spark writes it: 512, which are MiB, 512m, 2gb or 4096b."""
+    found = re.fullmatch(r"\s*(\d+)\s*(|b|[kmgtp]b?)\s*", text.lower())
+    if not found:
+        raise ValueError(f"{text!r} is no size of memory that Spark knows")
+    number, unit = found.groups()
+    return int(number) << (10 * "bkmgtp".index((unit or "m")[0]))
 
 
 def _cores(spark):

@@ -77,8 +77,12 @@ def _mapped(place, *_version):
 def _open(place):
     try:
         return Shards.open(place)
-    except FormatError:
-        return Filter.open(place)
+    except FormatError as refused:
+        try:
+            return Filter.open(place)
+        except FormatError as error:
+            # Of a damaged container this would only say that it is no filter.
+            raise (refused if "container" in str(error) else error) from None
 
 
 def _place(path):

@@ -5,6 +5,7 @@ import re
 import shutil
 import tempfile
 import uuid
+import warnings
 from contextlib import contextmanager
 
 from .. import Shards
@@ -29,9 +30,14 @@ def hadoop(spark, path):
         return None
     with java_errors(path):
         place = jvm.org.apache.hadoop.fs.Path(path)
-        files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+        files = place.getFileSystem(_configuration(spark))
         place = files.makeQualified(place)
     return None if files.getUri().getScheme() == "file" else (files, place)
+
+
+def _configuration(spark):
+    """What Spark's own readers and writers go by, settings of the session included."""
+    return spark._jsparkSession.sessionState().newHadoopConf()
 
 
 @contextmanager
@@ -62,6 +68,11 @@ def literally(path):
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
+# Where a file takes the place of another in one step. Object stores have no such step, but there a
+# file appears when it is complete.
+RENAMES = ("hdfs", "viewfs")
+
+
 class Target:
     """A file that is there whole or not at all, and folders to make it in.
 
@@ -75,7 +86,11 @@ class Target:
         return HadoopTarget(spark, *found) if found else LocalTarget(local(path))
 
     def __enter__(self):
-        self.create()
+        try:
+            self.create()
+        except BaseException:
+            self.remove()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -103,6 +118,9 @@ class LocalTarget(Target):
 
 
 class HadoopTarget(Target):
+    made = False
+    scratch = None
+
     def __init__(self, spark, files, path):
         self.spark, self.files, self.path = spark, files, path
         self.folder = self._path(f"{path.toString()}.{uuid.uuid4().hex}.shards")
@@ -116,28 +134,43 @@ class HadoopTarget(Target):
         with java_errors(path):
             if self.files.exists(self.path) and self.files.getFileStatus(self.path).isDirectory():
                 raise IsADirectoryError(f"the filter is a file, but this is a folder: {path}")
-            self.files.mkdirs(self.folder)
+            if not self.files.mkdirs(self.folder):
+                raise OSError(f"the folder {self.folder.toString()} cannot be made")
+        self.made = True
         self.scratch = tempfile.mkdtemp(prefix="ribbon-")
 
     def commit(self, shards):
         whole = os.path.join(self.scratch, "whole")
         filter = Shards.assemble(list(shards), whole)
         with java_errors(self.path.toString()):
-            self._replace(whole)
+            if self.path.toUri().getScheme() in RENAMES:
+                draft = self._path(f"{self.folder.toString()}/whole")
+                self._upload(whole, draft)
+                self._rename(draft)
+            else:
+                self._upload(whole, self.path)
         return filter  # Its file goes; what is mapped stays.
 
-    def _replace(self, whole):
-        """Puts a local file where the target is, in one step."""
-        draft = self._path(f"{self.folder.toString()}/whole")
-        self.files.copyFromLocalFile(False, True, self._path(f"file://{whole}"), draft)
+    def _upload(self, whole, path):
+        """Copies a local file, over another if there is one."""
+        self.files.copyFromLocalFile(False, True, self._path(f"file://{whole}"), path)
+
+    def _rename(self, draft):
+        """Puts a file where the target is, in one step."""
         hadoop = self.spark._jvm.org.apache.hadoop.fs
         overwrite = self.spark.sparkContext._gateway.new_array(hadoop.Options.Rename, 1)
         overwrite[0] = hadoop.Options.Rename.OVERWRITE
-        context = hadoop.FileContext.getFileContext(
-            self.path.toUri(), self.spark._jsc.hadoopConfiguration()
-        )
+        context = hadoop.FileContext.getFileContext(self.path.toUri(), _configuration(self.spark))
         context.rename(draft, self.path, overwrite)
 
     def remove(self):
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        self.files.delete(self.folder, True)
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        if not self.made:
+            return
+        # What was built is there or not, whatever stays behind of the way to it.
+        try:
+            self.files.delete(self.folder, True)
+        except Py4JJavaError as error:
+            text = error.java_exception.toString()
+            warnings.warn(f"{self.folder.toString()} is left behind: {text}", stacklevel=2)
