@@ -129,7 +129,7 @@ int main(void) {
     all_keys_are_found(filter, hashes, KEYS);
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 0, NULL), RIBBON_STATUS_OK);
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 1, NULL), RIBBON_STATUS_NULL_POINTER);
-    // A call that fails leaves the answers as they were.
+    /* A call that fails leaves the answers as they were. */
     bool hit = true;
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 1, &hit), RIBBON_STATUS_NULL_POINTER);
     EXPECT(ribbon_filter_contains_hashes(NULL, &(uint64_t){1}, 1, &hit), RIBBON_STATUS_NULL_POINTER);
