@@ -26,7 +26,7 @@ use crate::{Filter, Variant};
 use alloc::vec::Vec;
 
 /// How often a Homogeneous filter is shrunk to a rate before a whole column more is kept.
-const TRIES: u32 = 4;
+const TRIES: u32 = 8;
 
 impl<D: AsRef<[u8]>> Filter<D> {
     /// The smallest filter of the same keys with at most this false-positive rate.
@@ -52,10 +52,14 @@ impl<D: AsRef<[u8]>> Filter<D> {
             return Err(ShrinkError::InvalidRate { rate });
         }
         let shape = self.header().shape;
-        let mut aim = rate;
-        for _ in 0..TRIES {
-            let chosen = Columns::for_rate(aim, shape.columns, |columns| self.sketch(columns));
-            let Some(columns) = chosen.ok().filter(|&columns| is_within(columns, &shape)) else {
+        let (mut aim, mut tried) = (rate, None);
+        for more_blocks in (0..TRIES).map(|tries| 1 << tries) {
+            let chosen = Columns::for_rate(aim, shape.columns, |columns| self.sketch(columns)).ok();
+            // The rate may be missed by so little that the aim tells no other columns.
+            let blocks = shape.layout().blocks();
+            let more = tried.map(|tried: Columns| tried.and_blocks(more_blocks, blocks));
+            let chosen = chosen.map(|chosen| more.map_or(chosen, |more| chosen.or_more(more)));
+            let Some(columns) = chosen.filter(|&columns| is_within(columns, &shape)) else {
                 break;
             };
             let smaller = self.with_columns(columns)?;
@@ -64,6 +68,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
             }
             // The rate of a Homogeneous filter is known only when it is there.
             aim *= rate / smaller.expected_rate();
+            tried = Some(columns);
         }
         match self.expected_rate() {
             // With fewer columns it would be higher, or there are none.

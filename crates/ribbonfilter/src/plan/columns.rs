@@ -6,6 +6,7 @@
 
 use crate::format::FIXED;
 use crate::shape::Shape;
+use core::cmp::Reverse;
 
 /// What a number of columns would give.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +52,22 @@ impl Columns {
         let blocks = sketch(at(0)).blocks();
         let first_bad = partition_point(blocks, |boundary| sketch(at(boundary)).rate <= rate);
         Ok(at(first_bad - 1))
+    }
+
+    /// One more column in `more` blocks, of `blocks` in all.
+    pub(crate) fn and_blocks(self, more: u64, blocks: u64) -> Self {
+        match self.boundary.checked_sub(more) {
+            Some(boundary) => Self { boundary, ..self },
+            None => {
+                Self { most: self.most + 1, boundary: blocks.saturating_sub(more - self.boundary) }
+            }
+        }
+    }
+
+    /// The others if those are more.
+    pub(crate) fn or_more(self, others: Self) -> Self {
+        let order = |columns: Self| (columns.most, Reverse(columns.boundary));
+        if order(others) > order(self) { others } else { self }
     }
 
     /// As many as asked for, to the nearest block.
