@@ -1,0 +1,360 @@
+//! The directory of a container whose shards were filled until the first failure: where in the
+//! mixed hashes each begins.
+//!
+//! ```text
+//! one solution of all shards | border and checksum of shard 0, 1, … | tail | fixed part
+//! ```
+
+use super::{Container, check};
+use crate::Width;
+use crate::equation::{FINGERPRINT_BITS, Starts};
+use crate::error::OpenError;
+use crate::format::{FIXED, MAX_BLOCKS, at, get, little_endian};
+use crate::layout::Layout;
+use core::ops::Range;
+
+/// Bytes between borders and fixed part: slots of a shard, of the last shard, bits of a cell,
+/// bytes of a border, the seed of all shards but the last, and the checksum of the solution.
+const TAIL: usize = 15;
+/// Bytes of a shard's checksum behind its border.
+const BORDER_CHECK: usize = 2;
+/// The finest cells.
+pub(crate) const MAX_CELL_BITS: u32 = 44;
+/// So many shards from the one that was guessed the right one is looked for, step by step.
+const STEPS: u32 = 8;
+
+/// Shards in one row of slots, each with a range of the mixed hashes.
+///
+/// A range is a run of *cells*, of which there are `1 << cell_bits`, all as wide as each
+/// other. Where shard `i` begins is stored as the difference from where it would if all
+/// shards were as wide as each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ranges {
+    pub(crate) width: Width,
+    /// Shards, at least one.
+    pub(crate) count: u64,
+    /// Slots of every shard but the last.
+    pub(crate) slots: u64,
+    pub(crate) last_slots: u64,
+    /// The seed of every shard but the last.
+    pub(crate) seed: u8,
+    pub(crate) last_seed: u8,
+    pub(crate) columns: u32,
+    pub(crate) boundary: u64,
+    pub(crate) cell_bits: u32,
+    /// 1 to 8 bytes tell where a shard begins.
+    pub(crate) border_bytes: u32,
+    /// The mean width of a shard in cells, sixteen bits of it behind the point. Times a
+    /// shard's number it is no more than all cells.
+    step: u64,
+}
+
+impl Ranges {
+    pub(super) fn decode(
+        data: &[u8],
+        fixed: &[u8; FIXED],
+        width: Width,
+    ) -> Result<Self, OpenError> {
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        let Some(tail) = data.last_chunk::<TAIL>() else {
+            return Err(OpenError::TooShort { len: data.len() + FIXED, needed: TAIL + FIXED });
+        };
+        let ranges = Self {
+            width,
+            count: get(fixed, at::SHARDS),
+            slots: little_endian(&tail[..4]),
+            last_slots: little_endian(&tail[4..8]),
+            last_seed: fixed[at::SEED],
+            columns: get(fixed, at::COLUMNS) as u32,
+            boundary: get(fixed, at::BOUNDARY),
+            cell_bits: tail[8].into(),
+            border_bytes: tail[9].into(),
+            seed: tail[10],
+            step: 0,
+        };
+        let empty = get(fixed, at::KEYS) == 0;
+        let whole = u64::from(width.block_slots());
+        if (ranges.last_slots == 0) != empty
+            || ranges.slots < u64::from(width.bits())
+            || !ranges.slots.is_multiple_of(whole)
+        {
+            return wrong("number of slots");
+        }
+        if ranges.columns > FINGERPRINT_BITS || (ranges.columns == 0) != empty {
+            return wrong("number of columns");
+        }
+        if ranges.count == 0 || ranges.count > 1 && empty {
+            return wrong("number of shards");
+        }
+        if ranges.cell_bits > MAX_CELL_BITS || !(1..=8).contains(&ranges.border_bytes) {
+            return wrong("directory");
+        }
+        let blocks = ranges.total_slots().div_ceil(whole);
+        if blocks > MAX_BLOCKS || ranges.boundary > 0 && ranges.boundary >= blocks {
+            return wrong("column boundary");
+        }
+        Ok(ranges.with_step())
+    }
+
+    fn with_step(self) -> Self {
+        Self { step: (1 << (self.cell_bits + 16)) / self.count, ..self }
+    }
+
+    /// The ranges of shards that begin at these cells, without columns.
+    pub(crate) fn new(
+        width: Width,
+        cell_bits: u32,
+        slots: u64,
+        last_slots: u64,
+        borders: &[u64],
+    ) -> Self {
+        let count = borders.len() as u64;
+        let mut ranges = Self {
+            width,
+            count,
+            slots,
+            last_slots,
+            last_seed: 0,
+            columns: 0,
+            boundary: 0,
+            cell_bits,
+            border_bytes: 1,
+            seed: 0,
+            step: 0,
+        }
+        .with_step();
+        let bits = (0..).zip(borders).map(|(shard, border)| {
+            let difference = border.wrapping_sub(ranges.expected_border(shard)) as i64;
+            65 - (difference ^ difference >> 63).leading_zeros()
+        });
+        ranges.border_bytes = bits.max().unwrap_or(1).div_ceil(8);
+        ranges
+    }
+
+    pub(crate) fn with_columns(self, columns: u32, boundary: u64) -> Self {
+        Self { columns, boundary, ..self }
+    }
+
+    /// The number of the last shard.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> u64 {
+        self.count - 1
+    }
+
+    pub(crate) fn slots_of(&self, shard: u64) -> u64 {
+        if shard == self.last() { self.last_slots } else { self.slots }
+    }
+
+    pub(crate) fn starts(&self, shard: u64) -> Starts {
+        Starts::new(self.slots_of(shard), self.width, true)
+    }
+
+    pub(crate) fn total_slots(&self) -> u64 {
+        self.last() * self.slots + self.last_slots
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(self.width, self.total_slots(), self.columns, self.boundary)
+    }
+
+    /// Bytes of the solution of one shard.
+    fn data(&self, shard: u64) -> Range<usize> {
+        let layout = self.layout();
+        let begin = layout.offset(layout.block_of(shard * self.slots));
+        match shard == self.last() {
+            true => begin..layout.size_in_bytes() as usize,
+            false => begin..layout.offset(layout.block_of((shard + 1) * self.slots)),
+        }
+    }
+
+    fn entry_bytes(&self) -> usize {
+        self.border_bytes as usize + BORDER_CHECK
+    }
+
+    /// Bytes of borders and tail.
+    pub(crate) fn directory_len(&self) -> u64 {
+        self.count * self.entry_bytes() as u64 + TAIL as u64
+    }
+
+    pub(crate) fn expected_len(&self) -> u64 {
+        let solution = self.layout().size_in_bytes();
+        solution.saturating_add(self.directory_len() + FIXED as u64)
+    }
+
+    /// Where a shard would begin if all were as wide as each other.
+    #[inline(always)]
+    fn expected_border(&self, shard: u64) -> u64 {
+        (shard * self.step) >> 16
+    }
+
+    /// The first cell of a shard. The bytes are those of the container, whose length was
+    /// compared when it was opened.
+    #[inline(always)]
+    pub(crate) fn border(&self, bytes: &[u8], shard: u64) -> u64 {
+        let back = self.directory_len() as usize + FIXED - shard as usize * self.entry_bytes();
+        let begin = bytes.len() - back;
+        let word: [u8; 8] = bytes[begin..begin + 8].try_into().expect("eight bytes");
+        let unused = 64 - 8 * self.border_bytes;
+        let difference = (i64::from_le_bytes(word) << unused) >> unused;
+        self.expected_border(shard).wrapping_add_signed(difference)
+    }
+
+    /// The shard of a cell; of bytes that were made to mislead, some shard.
+    #[inline(always)]
+    pub(crate) fn find(&self, bytes: &[u8], cell: u64) -> u64 {
+        self.find_among(|shard| self.border(bytes, shard), cell)
+    }
+
+    /// The same, given where shards begin: a guess, some steps from there, and bisection where
+    /// the shards are too uneven for that.
+    #[inline(always)]
+    fn find_among(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
+        let share =
+            |cells: i64| ((i128::from(cells) * i128::from(self.count)) >> self.cell_bits) as i64;
+        let mut shard = share(cell as i64) as u64;
+        if shard > 0 {
+            // How far off the border is tells how many shards.
+            let off = cell.wrapping_sub(border(shard)) as i64;
+            shard = shard.saturating_add_signed(share(off)).min(self.last());
+        }
+        for _ in 0..STEPS {
+            if shard > 0 && border(shard) > cell {
+                shard -= 1;
+            } else if shard < self.last() && border(shard + 1) <= cell {
+                shard += 1;
+            } else {
+                return shard;
+            }
+        }
+        self.bisect(border, cell)
+    }
+
+    /// The same in as many steps as the number of shards has bits, whatever the borders are.
+    #[cold]
+    #[inline(never)]
+    fn bisect(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
+        let (mut shard, mut behind) = (0, self.count);
+        while behind - shard > 1 {
+            let middle = shard.midpoint(behind);
+            match border(middle) <= cell {
+                true => shard = middle,
+                false => behind = middle,
+            }
+        }
+        shard
+    }
+
+    /// Writes everything behind the solution; `borders` are the first cells of the shards.
+    pub(crate) fn write(&self, bytes: &mut [u8], borders: &[u64], container: &Container) {
+        let begin = bytes.len() - self.directory_len() as usize - FIXED;
+        let (solution, directory) = bytes.split_at_mut(begin);
+        let size = self.border_bytes as usize;
+        for ((shard, border), entry) in
+            (0..).zip(borders).zip(directory.chunks_exact_mut(self.entry_bytes()))
+        {
+            let difference = border.wrapping_sub(self.expected_border(shard));
+            entry[..size].copy_from_slice(&difference.to_le_bytes()[..size]);
+            let check = check(&solution[self.data(shard)]);
+            entry[size..].copy_from_slice(&check.to_le_bytes()[..BORDER_CHECK]);
+        }
+        let tail = directory.len() - FIXED - TAIL;
+        directory[tail..][..4].copy_from_slice(&(self.slots as u32).to_le_bytes());
+        directory[tail + 4..][..4].copy_from_slice(&(self.last_slots as u32).to_le_bytes());
+        directory[tail + 8] = self.cell_bits as u8;
+        directory[tail + 9] = self.border_bytes as u8;
+        directory[tail + 10] = self.seed;
+        directory[tail + 11..][..4].copy_from_slice(&check(solution).to_le_bytes()[..4]);
+        container.seal(directory);
+    }
+
+    /// Compares the checksums of the shards, then that of all.
+    pub(super) fn verify(&self, solution: &[u8], directory: &[u8]) -> Result<(), OpenError> {
+        let size = self.border_bytes as usize;
+        for (shard, entry) in (0..self.count).zip(directory.chunks_exact(self.entry_bytes())) {
+            let check = check(&solution[self.data(shard)]);
+            if entry[size..] != check.to_le_bytes()[..BORDER_CHECK] {
+                return Err(OpenError::ShardDamaged { shard });
+            }
+        }
+        let stored = &directory[directory.len() - FIXED - 4..][..4];
+        match little_endian(stored) == check(solution) {
+            true => Ok(()),
+            false => Err(OpenError::DataDamaged),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Variant;
+    use crate::format::Filling;
+    use crate::testing::Random;
+    use alloc::vec::Vec;
+
+    /// Every cell is in the shard that its borders say, however uneven the shards are.
+    #[test]
+    fn cells_are_found_in_their_shards() {
+        let mut random = Random(2);
+        for cell_bits in [0, 1, 4, 10, 20, MAX_CELL_BITS] {
+            for count in [1, 2, 3, 10, 1000] {
+                let cells = 1 << cell_bits;
+                if count > cells {
+                    continue;
+                }
+                let mut borders: Vec<u64> =
+                    (1..count).map(|_| 1 + random.below(cells - 1)).collect();
+                borders.push(0);
+                borders.sort_unstable();
+                borders.dedup();
+                let mut ranges = Ranges::new(Width::W64, cell_bits, 1024, 100, &borders);
+                ranges.columns = 1;
+                let filling = Filling::UntilFull(ranges);
+                let container = Container::new(0, Variant::Standard, Width::W64, filling);
+                let mut bytes = alloc::vec![0; ranges.expected_len() as usize];
+                ranges.write(&mut bytes, &borders, &container.with_keys(1, 0.5));
+                for (shard, &border) in (0..).zip(&borders) {
+                    assert_eq!(ranges.border(&bytes, shard), border);
+                    assert_eq!(ranges.find(&bytes, border), shard);
+                    if border > 0 {
+                        assert_eq!(ranges.find(&bytes, border - 1), shard - 1);
+                    }
+                }
+                for _ in 0..100 {
+                    let cell = random.below(cells);
+                    let expected = borders.partition_point(|&border| border <= cell) - 1;
+                    assert_eq!(ranges.find(&bytes, cell), expected as u64);
+                }
+                assert_eq!(ranges.find(&bytes, cells - 1), borders.len() as u64 - 1);
+            }
+        }
+    }
+
+    /// However misleading the borders are, a query reads few of them: it guesses, tries some shards
+    /// beside the guess, and bisects.
+    #[test]
+    fn few_borders_are_read_whatever_they_are() {
+        let mut random = Random(3);
+        for count in [1, 2, 1000, 1 << 25] {
+            let mut ranges = Ranges::new(Width::W16, 40, 64, 64, &[0]);
+            ranges.count = count;
+            let ranges = ranges.with_step();
+            let most = 1 + 2 * STEPS + 64;
+            let hostile: [&dyn Fn(u64) -> u64; 4] =
+                [&|_| 0, &|_| u64::MAX, &|shard| (count - shard) << 10, &|shard| {
+                    shard.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24
+                }];
+            for border in hostile {
+                for _ in 0..100 {
+                    let read = core::cell::Cell::new(0);
+                    let counted = |shard| {
+                        read.set(read.get() + 1);
+                        border(shard)
+                    };
+                    let shard = ranges.find_among(counted, random.below(1 << 40));
+                    assert!(shard < count && read.get() <= most, "{} of {count} read", read.get());
+                }
+            }
+        }
+    }
+}
