@@ -6,7 +6,7 @@
 //! does. A program of its own, since it counts what it allocates.
 
 #![cfg(target_os = "linux")]
-#![allow(unsafe_code, reason = "guard pages, and an allocator that counts")]
+#![expect(unsafe_code, reason = "guard pages, and an allocator that counts")]
 
 #[path = "support/hostile.rs"]
 mod hostile;
