@@ -386,10 +386,20 @@ impl Kernel {
     pub(crate) fn eliminator(self) -> Option<Eliminator> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(token) => Some(Eliminator(token)),
+            Choice::Avx2(token) => Some(token.into()),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(token) => Some(Eliminator(token.into())),
+            Choice::Avx512(token) => Some(token.into()),
             _ => None,
+        }
+    }
+
+    /// The kernel for work whose vectors are the compiler's: for AVX-512 it would gather and
+    /// scatter, which takes longer than what it saves.
+    pub(crate) fn for_compiler(self) -> Self {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => Self(Choice::Avx2(token.into())),
+            _ => self,
         }
     }
 

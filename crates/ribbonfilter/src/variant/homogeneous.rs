@@ -106,7 +106,7 @@ fn solve_all<B: Band>(
         let free = |slot| free_row(segment.first_slot + slot).into();
         workspace.solve(free, &segment.layout, segment.bytes);
         let rate = SegmentRate { shape: &shape, layout: &segment.layout, bytes: segment.bytes };
-        Ok((workspace.kernel().run(rate), redundant))
+        Ok((workspace.kernel().for_compiler().run(rate), redundant))
     })?;
     Ok(Candidate {
         seed,
@@ -127,7 +127,7 @@ pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
         let part = layout.part(first_slot, shape.segment_slots);
         let begin = layout.offset(layout.block_of(first_slot));
         let rate = SegmentRate { shape, layout: &part, bytes: &bytes[begin..] };
-        sum.and(Kernel::best().run(rate))
+        sum.and(Kernel::best().for_compiler().run(rate))
     })
 }
 

@@ -18,7 +18,7 @@
 //! Eliminating a panel's rows from the pool is one linear map a plane: a byte `m` says which
 //! of the eight rows a lane takes, and `plane[lane] ^= word * m`, a product of a vector of
 //! eight bits and a matrix. With 16-entry tables, one for each half of `m`, that is two byte
-//! shuffles for 32 lanes. Where rows are empty, lanes become rows; which ones is found on the
+//! shuffles for 32 lanes ([`avx2`]), with GFNI one instruction for 64 ([`gfni`]). Where rows are empty, lanes become rows; which ones is found on the
 //! eight bit columns in general registers.
 //!
 //! The rows that are filled, and the solution, are those of Algorithm 1; the equations in the
@@ -26,19 +26,18 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(not(target_arch = "x86_64"))]
-mod nowhere;
-
 #[cfg(target_arch = "x86_64")]
-use avx2 as instructions;
-#[cfg(not(target_arch = "x86_64"))]
-use nowhere as instructions;
+mod gfni;
+mod substitute;
+mod sweep;
+mod vectors;
 
 use crate::Width;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
 use crate::memory::try_filled;
 use alloc::vec::Vec;
+use vectors::Vectors;
 
 /// The most equations that go in together: eight lanes of 64-bit columns are for rows.
 pub(crate) const MOST_LANES: usize = 64 * 10 - 8;
@@ -50,11 +49,47 @@ const CACHED: usize = 128;
 
 /// Proof that the CPU can eliminate by planes.
 #[derive(Clone, Copy)]
-pub(crate) struct Eliminator(pub(super) instructions::Token);
+pub(crate) struct Eliminator(Means);
+
+/// How it does.
+#[derive(Clone, Copy)]
+enum Means {
+    #[cfg(target_arch = "x86_64")]
+    Avx2(super::avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Gfni(gfni::Gfni),
+}
+
+#[cfg(target_arch = "x86_64")]
+impl From<super::avx2::Avx2> for Eliminator {
+    fn from(avx2: super::avx2::Avx2) -> Self {
+        Self(Means::Avx2(avx2))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl From<super::avx512::Avx512> for Eliminator {
+    /// With GFNI if the CPU has that, too.
+    fn from(avx512: super::avx512::Avx512) -> Self {
+        Self(gfni::Gfni::detect(avx512).map_or(Means::Avx2(avx512.into()), Means::Gfni))
+    }
+}
+
+impl Means {
+    /// Words that a table takes.
+    fn table_words(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => <super::avx2::Avx2 as Vectors>::KEPT_WORDS,
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni(_) => gfni::Gfni::KEPT_WORDS,
+        }
+    }
+}
 
 /// A system in panels, and the pool that is to go in.
 pub(crate) struct Planes {
-    eliminator: Eliminator,
+    means: Means,
     /// Planes of coefficients, and of all.
     coefficient_planes: usize,
     all_planes: usize,
@@ -64,7 +99,7 @@ pub(crate) struct Planes {
     filled: Vec<u8>,
     pool: Pool,
     /// Tables of full panels, the panel that each entry is for, and none if it is stale.
-    tables: Vec<[u8; 32]>,
+    tables: Vec<u64>,
     cached: Vec<u32>,
 }
 
@@ -88,7 +123,7 @@ impl Planes {
     /// A system of so many empty rows, a multiple of 64. Of right-hand sides of some bytes,
     /// 4 or 8, so many columns are wanted.
     pub(crate) fn new(
-        eliminator: Eliminator,
+        Eliminator(means): Eliminator,
         width: Width,
         right_side: usize,
         slots: u64,
@@ -98,14 +133,14 @@ impl Planes {
         let all_planes = coefficient_planes + columns.div_ceil(8);
         let panels = slots as usize / 8;
         Ok(Self {
-            eliminator,
+            means,
             coefficient_planes,
             all_planes,
             words: try_filled(0, panels * all_planes)?,
             filled: try_filled(0, panels)?,
             // All planes of the right-hand sides are made, whether they are needed or not.
             pool: Pool::new(coefficient_planes + right_side)?,
-            tables: try_filled([0; 32], CACHED * (all_planes + 1))?,
+            tables: try_filled(0, CACHED * (all_planes + 1) * means.table_words())?,
             cached: try_filled(u32::MAX, CACHED)?,
         })
     }
@@ -157,7 +192,12 @@ impl Planes {
             return true;
         }
         self.pool.begin();
-        let independent = instructions::eliminate(self.eliminator.0, self);
+        let independent = match self.means {
+            #[cfg(target_arch = "x86_64")]
+            Means::Avx2(cpu) => avx2::eliminate(cpu, self),
+            #[cfg(target_arch = "x86_64")]
+            Means::Gfni(cpu) => gfni::eliminate(cpu, self),
+        };
         if !independent {
             self.undo();
         }
@@ -180,7 +220,12 @@ impl Planes {
 
     /// Solves the system into the blocks of a layout; free variables are zero.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
-        instructions::solve(self.eliminator.0, self, layout, bytes);
+        match self.means {
+            #[cfg(target_arch = "x86_64")]
+            Means::Avx2(cpu) => avx2::solve(cpu, self, layout, bytes),
+            #[cfg(target_arch = "x86_64")]
+            Means::Gfni(cpu) => gfni::solve(cpu, self, layout, bytes),
+        }
     }
 }
 
@@ -231,3 +276,6 @@ impl Pool {
         (!(self.placed[head / 64] >> (head % 64))).trailing_zeros() as usize
     }
 }
+
+#[cfg(test)]
+mod tests;
