@@ -174,16 +174,14 @@ fn together<W: Send, S: Send, T: Send>(
         stop.fetch_or(result.is_err(), Ordering::Relaxed);
         done.lock().expect("no thread panics").push((number, result));
     };
-    let reported = std::thread::scope(|scope| {
-        for workspace in others {
-            let toil = || {
-                while let Some((number, segment)) = next() {
-                    work(workspace, number, segment);
-                }
-            };
-            // A thread that the system refuses leaves its work to the others.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, toil);
+    let toils = others.iter_mut().map(|workspace| {
+        || {
+            while let Some((number, segment)) = next() {
+                work(workspace, number, segment);
+            }
         }
+    });
+    let reported = super::threads::beside(toils, || {
         while let Some((number, segment)) = next() {
             let reported = progress.report(Phase::Solving, number as u64, total);
             if reported.is_err() {

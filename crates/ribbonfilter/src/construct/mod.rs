@@ -18,6 +18,8 @@ mod screen;
 mod shelves;
 mod spill;
 mod store;
+#[cfg(feature = "parallel")]
+mod threads;
 mod workspace;
 
 pub(crate) use contradiction::is_among as contradiction_among;

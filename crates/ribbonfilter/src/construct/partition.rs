@@ -167,13 +167,7 @@ fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Ve
             done.lock().expect("no thread panics").push((number, result));
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..others {
-            // A thread that the system refuses leaves its work to the others.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, toil);
-        }
-        toil();
-    });
+    super::threads::beside((0..others).map(|_| toil), toil);
     let mut results = done.into_inner().expect("no thread panics");
     results.sort_unstable_by_key(|&(number, _)| number);
     results.into_iter().map(|(_, result)| result).collect()
