@@ -18,26 +18,27 @@
 //! Eliminating a panel's rows from the pool is one linear map a plane: a byte `m` says which
 //! of the eight rows a lane takes, and `plane[lane] ^= word * m`, a product of a vector of
 //! eight bits and a matrix. With 16-entry tables, one for each half of `m`, that is two byte
-//! shuffles for 32 lanes ([`avx2`]), with GFNI one instruction for 64 ([`gfni`]). Where rows are empty, lanes become rows; which ones is found on the
+//! shuffles for 32 lanes, with GFNI one instruction for 64. Where rows are empty, lanes become rows; which ones is found on the
 //! eight bit columns in general registers.
 //!
 //! The rows that are filled, and the solution, are those of Algorithm 1; the equations in the
 //! rows may be others. This module knows nothing of keys.
 
+#[cfg(not(target_arch = "x86_64"))]
+mod nowhere;
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+mod x86_64;
+
+#[cfg(not(target_arch = "x86_64"))]
+use nowhere::Means;
 #[cfg(target_arch = "x86_64")]
-mod gfni;
-mod substitute;
-mod sweep;
-mod vectors;
+use x86_64::Means;
 
 use crate::Width;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
 use crate::memory::try_filled;
 use alloc::vec::Vec;
-use vectors::Vectors;
 
 /// The most equations that go in together: eight lanes of 64-bit columns are for rows.
 pub(crate) const MOST_LANES: usize = 64 * 10 - 8;
@@ -50,42 +51,6 @@ const CACHED: usize = 128;
 /// Proof that the CPU can eliminate by planes.
 #[derive(Clone, Copy)]
 pub(crate) struct Eliminator(Means);
-
-/// How it does.
-#[derive(Clone, Copy)]
-enum Means {
-    #[cfg(target_arch = "x86_64")]
-    Avx2(super::avx2::Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Gfni(gfni::Gfni),
-}
-
-#[cfg(target_arch = "x86_64")]
-impl From<super::avx2::Avx2> for Eliminator {
-    fn from(avx2: super::avx2::Avx2) -> Self {
-        Self(Means::Avx2(avx2))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl From<super::avx512::Avx512> for Eliminator {
-    /// With GFNI if the CPU has that, too.
-    fn from(avx512: super::avx512::Avx512) -> Self {
-        Self(gfni::Gfni::detect(avx512).map_or(Means::Avx2(avx512.into()), Means::Gfni))
-    }
-}
-
-impl Means {
-    /// Words that a table takes.
-    fn table_words(self) -> usize {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => <super::avx2::Avx2 as Vectors>::KEPT_WORDS,
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni(_) => gfni::Gfni::KEPT_WORDS,
-        }
-    }
-}
 
 /// A system in panels, and the pool that is to go in.
 pub(crate) struct Planes {
@@ -192,12 +157,7 @@ impl Planes {
             return true;
         }
         self.pool.begin();
-        let independent = match self.means {
-            #[cfg(target_arch = "x86_64")]
-            Means::Avx2(cpu) => avx2::eliminate(cpu, self),
-            #[cfg(target_arch = "x86_64")]
-            Means::Gfni(cpu) => gfni::eliminate(cpu, self),
-        };
+        let independent = self.means.eliminate(self);
         if !independent {
             self.undo();
         }
@@ -220,12 +180,7 @@ impl Planes {
 
     /// Solves the system into the blocks of a layout; free variables are zero.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
-        match self.means {
-            #[cfg(target_arch = "x86_64")]
-            Means::Avx2(cpu) => avx2::solve(cpu, self, layout, bytes),
-            #[cfg(target_arch = "x86_64")]
-            Means::Gfni(cpu) => gfni::solve(cpu, self, layout, bytes),
-        }
+        self.means.solve(self, layout, bytes);
     }
 }
 
@@ -276,6 +231,3 @@ impl Pool {
         (!(self.placed[head / 64] >> (head % 64))).trailing_zeros() as usize
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,7 @@ use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
 #[derive(Clone, Copy)]
-pub(super) struct Gfni(Avx512);
+pub(in crate::arch::planes) struct Gfni(Avx512);
 
 impl Gfni {
     #[inline]
