@@ -5,8 +5,6 @@
 
 /// A byte of ones in each of eight bytes: the first column.
 pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
-/// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
-pub(crate) const DIAGONAL: u64 = 0x8040_2010_0804_0201;
 /// The bits behind the diagonal.
 pub(crate) const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
 

@@ -208,7 +208,7 @@ fn bit_of_lanes(lanes: u32, bit: u8) -> __m256i {
         0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
         3, 3,
     );
-    let select = _mm256_set1_epi64x(crate::square::DIAGONAL as i64);
+    let select = _mm256_set1_epi64x(super::DIAGONAL as i64);
     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(lanes as i32), spread);
     let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, select), select);
     _mm256_and_si256(set, _mm256_set1_epi8(bit as i8))

@@ -5,10 +5,9 @@
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
-use super::{Planes, Pool, avx2, substitute, sweep};
+use super::{DIAGONAL, Planes, Pool, avx2, substitute, sweep};
 use crate::arch::avx512::Avx512;
 use crate::layout::Layout;
-use crate::square::DIAGONAL;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.

@@ -14,6 +14,9 @@ use crate::arch::avx512::Avx512;
 use crate::layout::Layout;
 use vectors::Vectors;
 
+/// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
+const DIAGONAL: u64 = 0x8040_2010_0804_0201;
+
 /// The instructions that are used.
 #[derive(Clone, Copy)]
 pub(super) enum Means {

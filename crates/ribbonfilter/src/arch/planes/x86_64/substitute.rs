@@ -1,9 +1,9 @@
 //! Back substitution over planes, a panel at a time.
 
-use super::Planes;
 use super::vectors::Vectors;
+use super::{DIAGONAL, Planes};
 use crate::layout::{Layout, MAX_COLUMNS};
-use crate::square::{ABOVE, DIAGONAL, solved_upwards};
+use crate::square::{ABOVE, solved_upwards};
 
 /// The bits of a panel's own columns before its rows', which belong to the panel `w` rows
 /// behind.

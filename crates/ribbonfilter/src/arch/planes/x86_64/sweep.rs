@@ -2,8 +2,8 @@
 //! rows.
 
 use super::vectors::{NO_LANE, Vectors};
-use super::{CACHED, MOST_LANES, Planes, STRIDE};
-use crate::square::{ABOVE, DIAGONAL, ONES, transposed};
+use super::{CACHED, DIAGONAL, MOST_LANES, Planes, STRIDE};
+use crate::square::{ABOVE, ONES, transposed};
 
 /// See [`Planes::eliminate`]; the system must then undo what was filled.
 #[inline(always)]
