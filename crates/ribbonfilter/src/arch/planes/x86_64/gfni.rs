@@ -18,10 +18,11 @@ impl Gfni {
     #[inline]
     pub(super) fn detect(avx512: Avx512) -> Option<Self> {
         #[cfg(feature = "std")]
-        if std::is_x86_feature_detected!("gfni") && std::is_x86_feature_detected!("avx512vbmi") {
-            return Some(Self(avx512));
-        }
-        None
+        let found =
+            std::is_x86_feature_detected!("gfni") && std::is_x86_feature_detected!("avx512vbmi");
+        #[cfg(not(feature = "std"))]
+        let found = false;
+        found.then_some(Self(avx512))
     }
 }
 
