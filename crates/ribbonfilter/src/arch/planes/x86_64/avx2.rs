@@ -2,9 +2,33 @@
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
-use super::{Pool, STRIDE};
+use super::{Planes, Pool, STRIDE, substitute, sweep};
 use crate::arch::avx2::Avx2;
+use crate::layout::Layout;
 use core::arch::x86_64::*;
+
+/// See [`Planes::eliminate`].
+pub(super) fn eliminate(cpu: Avx2, planes: &mut Planes) -> bool {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn with_features(cpu: Avx2, planes: &mut Planes) -> bool {
+        sweep::eliminate(cpu, planes)
+    }
+    proven!(with_features(cpu, planes))
+}
+
+/// See [`Planes::solve`].
+pub(super) fn solve(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn with_features(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+        substitute::solve(cpu, planes, layout, bytes);
+    }
+    proven!(with_features(cpu, planes, layout, bytes));
+}
+
+/// Lays the lanes of a pool out in planes.
+pub(super) fn transpose(_: Avx2, pool: &mut Pool) {
+    proven!(transpose_lanes(pool));
+}
 
 impl Vectors for Avx2 {
     const LANES: usize = 32;
@@ -23,13 +47,13 @@ impl Vectors for Avx2 {
     #[inline(always)]
     fn load(self, lanes: &[u8]) -> __m256i {
         let lanes: &[u8; 32] = lanes.try_into().expect("a vector's lanes");
-        proven!(load(lanes))
+        proven!(_mm256_loadu_si256(lanes.as_ptr().cast()))
     }
 
     #[inline(always)]
     fn store(self, lanes: &mut [u8], vector: __m256i) {
         let lanes: &mut [u8; 32] = lanes.try_into().expect("a vector's lanes");
-        proven!(store(lanes, vector));
+        proven!(_mm256_storeu_si256(lanes.as_mut_ptr().cast(), vector));
     }
 
     #[inline(always)]
@@ -172,7 +196,7 @@ impl Vectors for Avx2 {
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        proven!(transpose(pool));
+        transpose(self, pool);
     }
 }
 
@@ -374,7 +398,7 @@ fn vector_byte<const VECTORS: usize>(vectors: &[__m256i; VECTORS], at: usize) ->
 }
 
 #[target_feature(enable = "avx2")]
-fn transpose(pool: &mut Pool) {
+fn transpose_lanes(pool: &mut Pool) {
     let lanes = pool.starts.len();
     for (word, rows) in pool.rows.chunks_exact(STRIDE).enumerate() {
         for first in (0..lanes).step_by(32) {

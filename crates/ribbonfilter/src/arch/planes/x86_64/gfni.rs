@@ -5,9 +5,9 @@
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
-use super::{DIAGONAL, Pool};
-use crate::arch::avx2::Avx2;
+use super::{DIAGONAL, Planes, Pool, avx2, substitute, sweep};
 use crate::arch::avx512::Avx512;
+use crate::layout::Layout;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
@@ -24,6 +24,28 @@ impl Gfni {
         let found = false;
         found.then_some(Self(avx512))
     }
+}
+
+/// See [`Planes::eliminate`].
+pub(super) fn eliminate(cpu: Gfni, planes: &mut Planes) -> bool {
+    #[target_feature(
+        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn with_features(cpu: Gfni, planes: &mut Planes) -> bool {
+        sweep::eliminate(cpu, planes)
+    }
+    proven!(with_features(cpu, planes))
+}
+
+/// See [`Planes::solve`].
+pub(super) fn solve(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    #[target_feature(
+        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn with_features(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+        substitute::solve(cpu, planes, layout, bytes);
+    }
+    proven!(with_features(cpu, planes, layout, bytes));
 }
 
 /// Byte `k` has bit `7 - k`.
@@ -133,7 +155,7 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn keep(self, square: u64) -> u64 {
-        proven!(low_word(self.table(square)))
+        low_word(self.table(square))
     }
 
     #[inline(always)]
@@ -158,7 +180,7 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn word_times(self, table: __m512i, bytes: u64) -> u64 {
-        proven!(low_word(self.times(table, _mm512_set1_epi64(bytes as i64))))
+        low_word(self.times(table, proven!(_mm512_set1_epi64(bytes as i64))))
     }
 
     #[inline(always)]
@@ -205,9 +227,9 @@ impl Vectors for Gfni {
     fn gathered<const VECTORS: usize>(self, gather: &Gather, vectors: &[__m512i; VECTORS]) -> u64 {
         let Gather { lanes, index, present } = *gather;
         match *vectors.as_slice() {
-            [one] => proven!(low_word(_mm512_maskz_permutexvar_epi8(present, index, one))),
+            [one] => low_word(proven!(_mm512_maskz_permutexvar_epi8(present, index, one))),
             [near, far] => {
-                proven!(low_word(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
+                low_word(proven!(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
             }
             _ => {
                 let mut word = 0;
@@ -237,7 +259,7 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        Avx2::from(self.0).transpose(pool);
+        avx2::transpose(self.0.into(), pool);
     }
 }
 
@@ -250,10 +272,9 @@ pub(super) struct Gather {
 }
 
 /// The first word of a vector.
-#[inline]
-#[target_feature(enable = "avx512f")]
+#[inline(always)]
 fn low_word(vector: __m512i) -> u64 {
-    _mm_cvtsi128_si64(_mm512_castsi512_si128(vector)) as u64
+    proven!(_mm_cvtsi128_si64(_mm512_castsi512_si128(vector)) as u64)
 }
 
 /// The sum of eight words.

@@ -49,16 +49,16 @@ impl Means {
     /// See [`Planes::eliminate`]; the system must then undo what was filled.
     pub(super) fn eliminate(self, planes: &mut Planes) -> bool {
         match self {
-            Self::Avx2(cpu) => sweep::eliminate(cpu, planes),
-            Self::Gfni(cpu) => sweep::eliminate(cpu, planes),
+            Self::Avx2(cpu) => avx2::eliminate(cpu, planes),
+            Self::Gfni(cpu) => gfni::eliminate(cpu, planes),
         }
     }
 
     /// See [`Planes::solve`].
     pub(super) fn solve(self, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
         match self {
-            Self::Avx2(cpu) => substitute::solve(cpu, planes, layout, bytes),
-            Self::Gfni(cpu) => substitute::solve(cpu, planes, layout, bytes),
+            Self::Avx2(cpu) => avx2::solve(cpu, planes, layout, bytes),
+            Self::Gfni(cpu) => gfni::solve(cpu, planes, layout, bytes),
         }
     }
 }

@@ -13,15 +13,15 @@ const BELOW: u64 = !(DIAGONAL | ABOVE);
 #[inline(always)]
 pub(super) fn solve<V: Vectors>(cpu: V, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
     match (planes.coefficient_planes, planes.all_planes - planes.coefficient_planes) {
-        (4, 1) => cpu.apart(|| substitute::<V, 4, 1>(cpu, planes, layout, bytes)),
-        (4, 2..=4) => cpu.apart(|| substitute::<V, 4, 4>(cpu, planes, layout, bytes)),
-        (4, _) => cpu.apart(|| substitute::<V, 4, 8>(cpu, planes, layout, bytes)),
-        (8, 1) => cpu.apart(|| substitute::<V, 8, 1>(cpu, planes, layout, bytes)),
-        (8, 2..=4) => cpu.apart(|| substitute::<V, 8, 4>(cpu, planes, layout, bytes)),
-        (8, _) => cpu.apart(|| substitute::<V, 8, 8>(cpu, planes, layout, bytes)),
-        (_, 1) => cpu.apart(|| substitute::<V, 16, 1>(cpu, planes, layout, bytes)),
-        (_, 2..=4) => cpu.apart(|| substitute::<V, 16, 4>(cpu, planes, layout, bytes)),
-        (_, _) => cpu.apart(|| substitute::<V, 16, 8>(cpu, planes, layout, bytes)),
+        (4, 1) => substitute::<V, 4, 1>(cpu, planes, layout, bytes),
+        (4, 2..=4) => substitute::<V, 4, 4>(cpu, planes, layout, bytes),
+        (4, _) => substitute::<V, 4, 8>(cpu, planes, layout, bytes),
+        (8, 1) => substitute::<V, 8, 1>(cpu, planes, layout, bytes),
+        (8, 2..=4) => substitute::<V, 8, 4>(cpu, planes, layout, bytes),
+        (8, _) => substitute::<V, 8, 8>(cpu, planes, layout, bytes),
+        (_, 1) => substitute::<V, 16, 1>(cpu, planes, layout, bytes),
+        (_, 2..=4) => substitute::<V, 16, 4>(cpu, planes, layout, bytes),
+        (_, _) => substitute::<V, 16, 8>(cpu, planes, layout, bytes),
     }
 }
 
