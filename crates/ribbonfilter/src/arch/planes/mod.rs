@@ -18,8 +18,8 @@
 //! Eliminating a panel's rows from the pool is one linear map a plane: a byte `m` says which
 //! of the eight rows a lane takes, and `plane[lane] ^= word * m`, a product of a vector of
 //! eight bits and a matrix. With 16-entry tables, one for each half of `m`, that is two byte
-//! shuffles for 32 lanes, with GFNI one instruction for 64. Where rows are empty, lanes become rows; which ones is found on the
-//! eight bit columns in general registers.
+//! shuffles for 32 lanes, with GFNI one instruction for 64. Where rows are empty, lanes become
+//! rows; which ones is found on the eight bit columns in general registers.
 //!
 //! The rows that are filled, and the solution, are those of Algorithm 1; the equations in the
 //! rows may be others. This module knows nothing of keys.

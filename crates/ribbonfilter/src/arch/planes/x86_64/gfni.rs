@@ -155,7 +155,7 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn keep(self, square: u64) -> u64 {
-        low_word(self.table(square))
+        proven!(low_word(self.table(square)))
     }
 
     #[inline(always)]
@@ -180,7 +180,7 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn word_times(self, table: __m512i, bytes: u64) -> u64 {
-        low_word(self.times(table, proven!(_mm512_set1_epi64(bytes as i64))))
+        proven!(low_word(self.times(table, _mm512_set1_epi64(bytes as i64))))
     }
 
     #[inline(always)]
@@ -227,9 +227,9 @@ impl Vectors for Gfni {
     fn gathered<const VECTORS: usize>(self, gather: &Gather, vectors: &[__m512i; VECTORS]) -> u64 {
         let Gather { lanes, index, present } = *gather;
         match *vectors.as_slice() {
-            [one] => low_word(proven!(_mm512_maskz_permutexvar_epi8(present, index, one))),
+            [one] => proven!(low_word(_mm512_maskz_permutexvar_epi8(present, index, one))),
             [near, far] => {
-                low_word(proven!(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
+                proven!(low_word(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
             }
             _ => {
                 let mut word = 0;
@@ -272,9 +272,10 @@ pub(super) struct Gather {
 }
 
 /// The first word of a vector.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx512f")]
 fn low_word(vector: __m512i) -> u64 {
-    proven!(_mm_cvtsi128_si64(_mm512_castsi512_si128(vector)) as u64)
+    _mm_cvtsi128_si64(_mm512_castsi512_si128(vector)) as u64
 }
 
 /// The sum of eight words.
