@@ -19,9 +19,9 @@ use ribbonfilter::{Variant, Width};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Number of keys
-    #[arg(long, default_value_t = 1e6)]
-    keys: f64,
+    /// Numbers of keys, a table each
+    #[arg(long, value_delimiter = ',', default_value = "1e3,1e4,1e5,1e6,1e7")]
+    keys: Vec<f64>,
     /// Rounds over all filters, then over all functions; the least of each figure counts
     #[arg(long, default_value_t = 5)]
     rounds: u32,
@@ -38,11 +38,21 @@ pub struct Arguments {
     folder: Folder,
 }
 
+/// The rate that users ask for most.
+const RATE: f64 = 0.01;
+
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let running = Running::begin("peers");
+    for &keys in &arguments.keys {
+        run_at(keys, arguments)?;
+    }
+    running.end(&arguments.folder)
+}
+
+fn run_at(keys: f64, arguments: &Arguments) -> Result<(), String> {
     let mut rows = Rows::<Row>::open(&arguments.folder, "peers")?;
     let threads = arguments.threads;
-    let course = Course::new(arguments.keys, arguments.queries, arguments.rounds, threads);
+    let course = Course::new(keys, arguments.queries, arguments.rounds, threads);
     let mut progress = Progress::new(2);
     for (kind, peers) in [("filters", filters(threads)), ("functions", functions(threads))] {
         progress.group(kind);
@@ -57,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         }
         rows.replace(raced, Row::is_same)?;
     }
-    running.end(&arguments.folder)
+    Ok(())
 }
 
 fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
@@ -76,7 +86,11 @@ fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
         (Variant::Homogeneous, Width::W64, 16.0),
     ];
     let ours = ours.map(|(variant, width, r)| Ribbon::new(variant, width, r).peer(threads));
-    ours.into_iter().chain(near(8, threads)).chain(xorf::sixteen()).collect()
+    let at_rate = [
+        ribbon::default_at(RATE, threads),
+        ribbon::at_rate(Variant::Homogeneous, Width::W64, RATE, threads),
+    ];
+    ours.into_iter().chain(at_rate).chain(near(8, threads)).chain(xorf::sixteen()).collect()
 }
 
 fn functions(threads: usize) -> Vec<Box<dyn Peer>> {

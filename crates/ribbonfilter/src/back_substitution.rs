@@ -5,8 +5,8 @@
 //! (bit `k` is the row `k` behind the present one), and whenever a block of rows is
 //! complete, those words *are* the block (paper, section 5.2).
 
-use crate::arch::{Instructions, Work};
 use crate::banding::{Banding, RightSide};
+use crate::kernel::{Instructions, Work};
 use crate::layout::{Layout, MAX_COLUMNS};
 use crate::width::Band;
 

@@ -1,9 +1,9 @@
 //! Keys go in, a filter comes out.
 
-use crate::arch::Kernel;
 use crate::collect::Collected;
 use crate::error::BuildError;
 use crate::filter::Filter;
+use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::{Control, Progress};
 use crate::{Key, Variant, Width};

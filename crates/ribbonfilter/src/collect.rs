@@ -1,10 +1,10 @@
 //! What both builders are inside: settings and pushed keys, up to the bytes.
 
-use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::construct::{self, Item, Resources, Store, Value};
 use crate::equation::mix;
 use crate::error::BuildError;
+use crate::kernel::Kernel;
 use crate::plan::{Means, Plan, Settings};
 use crate::progress::{Control, Progress, Reporter};
 

@@ -2,18 +2,25 @@
 //!
 //! ```text
 //! key hash --mix--> mixed = [ shard | segment | the rest ]      fixed for ever
-//!                                             |
-//!                       seed ------------> seeded               another try, another hash
-//!                                             |
-//!                       start ------ fastrange, monotone in `seeded`
-//!                       coefficients  w bits, the first is 1
-//!                       fingerprint   32 bits, however many columns are stored
+//!                     |
+//!                     * seed, an odd multiplier, then folded
+//!                     |
+//!                  seeded                                       another seed, another hash
+//!                     |
+//!                     +-- start         fastrange, monotone in `seeded`
+//!                     +-- coefficients  w bits, the first is 1
+//!                     +-- fingerprint   32 bits, however many columns are stored
 //! ```
 //!
 //! Segment and shard are the top bits of [`mix`], which no seed touches, so a key
 //! never changes its segment when construction tries again: retries, threads and
-//! shards are local. Below them everything depends on the seed. This file is the only
+//! shards are local. Everything else depends on the seed. This file is the only
 //! place that knows how a hash becomes a row (paper, section 5.3).
+//!
+//! *Coefficients are aligned to blocks*: one word belongs to the block in which the equation
+//! starts and to the last one that it reaches, each slot taking the bit of its own place in
+//! its block. So a query masks this word by one mask and its complement, instead of shifting
+//! coefficients across blocks. The bits are as random either way.
 //!
 //! *Smash* (paper, section 3.1): the first and the last start are made likelier by
 //! drawing from a range that is longer by `l` on both sides and clamping. Without it
@@ -25,14 +32,16 @@ pub(crate) use balance::{BUCKETS, Balance, Shards};
 
 use crate::Width;
 use crate::width::Band;
+use core::hint::cold_path;
 
 /// Bits that a filter's fingerprint has: the most columns a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
 
-/// Odd multipliers: the fractional bits of the square roots of 3, 5, 7, 11, 13, 17, 19, 29 and
-/// 23.
+/// Odd multipliers: the fractional bits of the square roots of 3, 7, 11, 13, 17, 19, 29 and 23.
+/// `WHITEN` is the lower half of those of 5, sign-extended: x86-64 has no longer constant in an
+/// instruction.
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
-const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;
+const WHITEN: u64 = 0xffff_ffff_fe94_f82b;
 const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
 const SEEDED: u64 = 0x510e_527f_ade6_82d1;
 const COEFFICIENTS: [u64; 2] = [0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b];
@@ -42,7 +51,7 @@ const NEXT_LAYER: u64 = 0xcbbb_9d5d_c105_9ed9;
 
 /// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
 #[inline(always)]
-const fn fold(a: u64, b: u64) -> u64 {
+pub(crate) const fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
 }
@@ -59,7 +68,38 @@ const fn fastrange(hash: u64, range: u64) -> u64 {
 /// [`seeded`] they behave as random ones.
 #[inline(always)]
 pub(crate) const fn mix(key_hash: u64) -> u64 {
-    fold(key_hash ^ WHITEN, MIX)
+    Multipliers::FIXED.mix(key_hash)
+}
+
+/// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory in
+/// one instruction and by a constant of 64 bits in two, so probes keep a copy of
+/// [`FIXED`](Self::FIXED); there are no others.
+#[derive(Clone, Copy)]
+pub(crate) struct Multipliers {
+    mix: u64,
+    coefficients: [u64; 2],
+}
+
+impl Multipliers {
+    pub(crate) const FIXED: Self = Self { mix: MIX, coefficients: COEFFICIENTS };
+
+    /// See [`mix`].
+    #[inline(always)]
+    pub(crate) const fn mix(&self, key_hash: u64) -> u64 {
+        fold(key_hash ^ WHITEN, self.mix)
+    }
+
+    /// The words that coefficients are taken from, and the fingerprint. A ribbon of at most 64
+    /// slots needs the first word alone.
+    ///
+    /// The first word and the fingerprint are the halves of one product.
+    #[inline(always)]
+    pub(crate) const fn expand(&self, hash: Seeded) -> ([u64; 2], u32) {
+        let [first, second] = self.coefficients;
+        let product = hash.0 as u128 * first as u128;
+        let words = [product as u64, hash.0.rotate_left(44).wrapping_mul(second)];
+        (words, (product >> 64) as u32)
+    }
 }
 
 /// What a free variable of a homogeneous system is set to: a pseudo-random row.
@@ -85,35 +125,37 @@ pub(crate) const fn value_fingerprint(mixed: u64, bits: u32) -> u64 {
     segment(fold(mixed ^ WHITEN, FINGERPRINT), bits)
 }
 
-/// A seed, spread over a word. The ordinal 0 is the word 0.
+/// A seed, as the odd number that mixed hashes are multiplied by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(u64);
 
 impl Seed {
     #[inline(always)]
     pub(crate) const fn new(ordinal: u8) -> Self {
-        Self((ordinal as u64).wrapping_mul(SEED_STEP))
+        Self(SEEDED.wrapping_add((2 * ordinal as u64).wrapping_mul(SEED_STEP)))
     }
 }
 
-/// What is left of a mixed hash below its segment, or below its shard in a container that is
-/// split by hash.
+/// What is left of a mixed hash below its shard in a container that is split by hash.
 #[inline(always)]
 pub(crate) const fn below_segment(mixed: u64, bits: u32) -> u64 {
     mixed << bits
 }
 
-/// What is left of a mixed hash below its segment, under a seed.
+/// A mixed hash under a seed. All keys of a segment agree in the top bits of the mixed hash; the
+/// lower half of the product hides that.
 #[inline(always)]
-pub(crate) const fn seeded(below: u64, seed: Seed) -> Seeded {
-    Seeded(fold(below ^ seed.0, SEEDED))
+pub(crate) const fn seeded(mixed: u64, seed: Seed) -> Seeded {
+    Seeded(fold(mixed, seed.0))
 }
 
-/// A key's hash below its segment and under one seed: all that its equation is made of.
+/// A key's hash under one seed: all that its equation is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seeded(u64);
 
 impl Seeded {
+    pub(crate) const ZERO: Self = Self(0);
+
     /// Which of `1 << parts_log` parts it belongs to. Starts are monotone in the hash, so
     /// parts are in their order.
     #[inline(always)]
@@ -121,18 +163,16 @@ impl Seeded {
         segment(self.0, parts_log) as usize
     }
 
-    /// The coefficients: the first is 1, the others are random.
+    /// The coefficients of an equation with this start: the first is 1, the others are random.
     #[inline(always)]
-    pub(crate) fn coefficients<B: Band>(self) -> B {
-        let [low, high] = COEFFICIENTS;
-        let far = self.0.rotate_left(44).wrapping_mul(high);
-        B::from_words(self.0.wrapping_mul(low) | 1, far)
+    pub(crate) fn coefficients<B: Band>(self, start: u64) -> B {
+        B::from_aligned(Multipliers::FIXED.expand(self).0, start)
     }
 
     /// The fingerprint; `r` columns store its first `r` bits.
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
-        (self.0.wrapping_mul(FINGERPRINT) >> 32) as u32
+        Multipliers::FIXED.expand(self).1
     }
 
     /// The mixed hash that a key bumped from this segment has in the next layer of a Bumped
@@ -147,34 +187,39 @@ impl Seeded {
 /// branch, whether there are many or one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segments {
-    bits: u32,
+    /// How far a mixed hash is shifted to its segment, modulo 64: 0 if there is one segment.
+    shift: u32,
     /// Slots from one segment to the next; none if there is no next.
     stride: u64,
+    /// Slots of all segments.
+    slots: u64,
 }
 
 impl Segments {
     #[inline]
     pub(crate) fn new(bits: u32, slots: u64) -> Self {
-        Self { bits, stride: if bits > 0 { slots } else { 0 } }
+        let stride = if bits > 0 { slots } else { 0 };
+        Self { shift: bits.wrapping_neg() % 64, stride, slots: slots.wrapping_shl(bits) }
+    }
+
+    /// Slots of all segments.
+    pub(crate) fn slots(self) -> u64 {
+        self.slots
     }
 
     /// See [`segment`].
     #[inline(always)]
     pub(crate) fn number(self, mixed: u64) -> u64 {
-        segment(mixed, self.bits)
-    }
-
-    /// See [`below_segment`].
-    #[inline(always)]
-    pub(crate) fn below(self, mixed: u64) -> u64 {
-        below_segment(mixed, self.bits)
+        // The only segment has the number 0, whatever the hash is.
+        if self.shift == 0 { 0 } else { mixed >> self.shift }
     }
 
     /// The first slot of the segment of a mixed hash.
     #[inline(always)]
     pub(crate) fn first_slot(self, mixed: u64) -> u64 {
-        // Of no bits this shift is none, and makes an arbitrary number of strides of nothing.
-        mixed.wrapping_shr(self.bits.wrapping_neg()).wrapping_mul(self.stride)
+        // The only segment is shifted by nothing, and makes any number of strides of nothing: no
+        // branch is shorter.
+        mixed.wrapping_shr(self.shift).wrapping_mul(self.stride)
     }
 
     /// The first slot of a segment.
@@ -221,25 +266,28 @@ impl Starts {
 
     /// The start of a key: monotone in its seeded hash.
     #[inline(always)]
-    pub(crate) fn start(self, hash: Seeded) -> u64 {
+    pub(crate) fn start(&self, hash: Seeded) -> u64 {
         fastrange(hash.0, self.total_weight).saturating_sub(self.smash).min(self.last)
     }
 
-    /// The same where there is no smash.
+    /// The same by a branch, which few keys take: those that are clamped to an end.
     #[inline(always)]
-    pub(crate) fn plain_start(self, hash: Seeded) -> u64 {
-        debug_assert_eq!(self.smash, 0);
-        fastrange(hash.0, self.total_weight)
+    pub(crate) fn start_inside(&self, hash: Seeded) -> u64 {
+        let start = fastrange(hash.0, self.total_weight).wrapping_sub(self.smash);
+        if start > self.last {
+            cold_path();
+            // All ones before the first start, and zero after the last. The last start is
+            // computed, so that the comparison above takes it from memory.
+            let before = (start as i64 >> 63) as u64;
+            return (self.total_weight - 2 * self.smash - 1) & !before;
+        }
+        start
     }
 
-    pub(crate) fn is_smashed(self) -> bool {
-        self.smash > 0
-    }
-
-    /// The coefficients of a key, none of which reaches beyond the last slot.
+    /// The coefficients of a key with this start, none of which reaches beyond the last slot.
     #[inline(always)]
-    pub(crate) fn coefficients<B: Band>(self, hash: Seeded) -> B {
-        hash.coefficients::<B>() & B::first_bits(self.slots)
+    pub(crate) fn coefficients<B: Band>(self, hash: Seeded, start: u64) -> B {
+        hash.coefficients::<B>(start) & B::first_bits(self.slots)
     }
 
     /// The probability of a start, in units of one over [`total_weight`](Self::total_weight).

@@ -1,10 +1,10 @@
 //! The one filter type, over any bytes.
 
-use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OpenError};
 use crate::format::{self, Header, Kind, Packed};
-use crate::query::{AnyProbe, Holds};
+use crate::kernel::Kernel;
+use crate::query::{self, Membership, Probe};
 use crate::{FilterBuilder, Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ use core::fmt;
 pub struct Filter<D = OwnedBytes> {
     data: D,
     packed: Packed,
-    probe: AnyProbe<Holds>,
+    probe: Probe<Membership>,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -73,6 +73,41 @@ impl Filter {
     /// ```
     pub fn builder() -> FilterBuilder<'static> {
         FilterBuilder::default()
+    }
+
+    /// Whether the key with this hash might be in the set whose filter these bytes are: opens
+    /// the filter and queries it once, in one step.
+    ///
+    /// For engines that open a filter block for each lookup. The same bytes are refused as by
+    /// [`open`](Filter::open). Who queries a filter more than once opens it.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Key};
+    ///
+    /// let block: Vec<u8> = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
+    /// assert!(Filter::contains_hash_in(&block, "ada".key_hash(0))?);
+    /// assert!(Filter::contains_hash_in(&block[1..], "ada".key_hash(0)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a filter that this version can read, or not all of one.
+    #[inline]
+    pub fn contains_hash_in(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
+        let found = format::lookup::read(bytes)
+            .and_then(|lookup| query::once::contains(&lookup, bytes, key_hash));
+        match found {
+            Some(found) => Ok(found),
+            None => Self::contains_hash_in_any(bytes, key_hash),
+        }
+    }
+
+    /// The same for any bytes.
+    #[cold]
+    fn contains_hash_in_any(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
+        let header = Header::read(bytes, Kind::Filter)?;
+        let probe = Probe::<Membership>::of_filter(&header, bytes.len(), Kernel::best());
+        Ok(probe.query(bytes, key_hash))
     }
 
     /// Reads a filter from a file into memory.
@@ -123,13 +158,15 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let mut header = Header::EMPTY;
         header.fill(bytes, Kind::Filter)?;
         let (len, packed) = (bytes.len(), Packed::of(bytes));
-        let probe = AnyProbe::new(&header, len, Kernel::best());
-        Ok(Self { data, packed, probe, len })
+        let kernel = Kernel::best();
+        let mut filter = Self { data, packed, probe: Probe::of_filter(&header, len, kernel), len };
+        filter.probe.copy_tail(filter.data.as_ref());
+        Ok(filter)
     }
 
     /// All that the fixed part tells.
     pub(crate) fn header(&self) -> Header {
-        self.packed.header(self.probe.further())
+        self.packed.header(self.data.as_ref())
     }
 
     /// Checks every byte against the checksums.
@@ -176,7 +213,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        self.probe.answer(self.data.as_ref(), key_hash)
+        self.probe.query(self.data.as_ref(), key_hash)
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -203,7 +240,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        self.probe.answer_keys(self.data.as_ref(), keys, self.packed.key_seed(), hits);
+        self.probe.query_keys(self.data.as_ref(), keys, self.packed.key_seed(), hits);
     }
 
     /// [`contains_hash`](Self::contains_hash) for many hashes.
@@ -233,14 +270,15 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
-        self.probe.answer_hashes(self.data.as_ref(), key_hashes, hits);
+        self.probe.query_hashes(self.data.as_ref(), key_hashes, hits);
     }
 
     /// The same filter with another kernel, for tests and benchmarks.
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = AnyProbe::new(&self.header(), self.len, kernel);
+        self.probe = Probe::of_filter(&self.header(), self.len, kernel);
+        self.probe.copy_tail(self.data.as_ref());
         self
     }
 

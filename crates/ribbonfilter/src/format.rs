@@ -6,9 +6,9 @@
 //! solution without leaving the buffer. Everything is little-endian and read byte by byte:
 //! no alignment is asked of the buffer.
 
-use crate::equation::{Balance, FINGERPRINT_BITS};
+use crate::equation::{Balance, FINGERPRINT_BITS, fold};
 use crate::error::OpenError;
-use crate::layers::Further;
+
 use crate::layout::{MAX_COLUMNS, Order, READ_AHEAD};
 use crate::plan::Plan;
 use crate::shape::Shape;
@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 mod container;
 mod kind;
 mod layers;
+pub(crate) mod lookup;
 pub(crate) mod part;
 
 pub(crate) use container::{
@@ -26,7 +27,7 @@ pub(crate) use container::{
     Ranges, target_digest,
 };
 pub use kind::Kind;
-pub(crate) use layers::{EXCEPTION, layer_bytes, little_endian};
+pub(crate) use layers::{EXCEPTION, directory_layer, layer_bytes, little_endian};
 
 /// Bytes of the fixed part.
 pub(crate) const FIXED: usize = 40;
@@ -49,6 +50,18 @@ pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
 /// The most shards of a segment, as a power of two.
 pub(crate) const MAX_SHARD_BITS: u32 = 16;
+
+/// Odd numbers for the footer's checksum: the fractional bits of the square roots of 31, 37, 41,
+/// 43 and 47.
+const CHECK: [u64; 5] = [
+    0x9159_015a_3070_dd17,
+    0x152f_ecd8_f70e_5939,
+    0x6733_2667_ffc0_0b31,
+    0x8eb4_4a87_6858_1511,
+    0xdb0c_2e0d_64f9_8fa7,
+];
+/// Where the footer's last word has its checksum.
+const CHECK_FIELD: u64 = 0xffff << (8 * (at::HEADER_CHECK.start - 32));
 
 /// Offsets in the fixed part.
 mod at {
@@ -371,10 +384,16 @@ impl Packed {
         get(&self.0, at::KEY_SEED)
     }
 
-    /// The header that was read, whose further layers these are.
-    pub(crate) fn header(&self, further: Further) -> Header {
+    /// The header that was read from these bytes. If they are others by now, layers after the
+    /// first may be missing.
+    pub(crate) fn header(&self, bytes: &[u8]) -> Header {
         let mut header = Header::EMPTY;
-        header.shape.further = further;
+        let further = usize::from(self.0[at::SEGMENTS] >> 5);
+        if let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>()
+            && *fixed == self.0
+        {
+            header.shape.further = layers::read_directory(data, further).unwrap_or_default();
+        }
         header.decode_fixed(&self.0).expect("read before");
         header
     }
@@ -398,7 +417,13 @@ fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenErr
     if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
 }
 
-/// Whether the bytes end as ours do, in a version that this library knows, unaltered.
+/// Whether the bytes end as ours do, in a version that this library knows.
+#[inline(always)]
+fn is_recognised(fixed: &[u8; FIXED]) -> bool {
+    fixed[at::MAGIC] == MAGIC && fixed[at::VERSIONS] & 15 == FORMAT_VERSION
+}
+
+/// The same, unaltered, or what is wrong with them.
 #[inline(always)]
 fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
     if fixed[at::MAGIC] != MAGIC {
@@ -481,10 +506,19 @@ fn data_check(bytes: &[u8]) -> u64 {
     xxh3_64(&bytes[..covered]) & 0xffff_ffff
 }
 
-/// 16 bits over the fixed part, the other checksum included.
+/// 16 bits over the footer but for themselves, the other checksum included.
+///
+/// Engines open a filter for every lookup, and a general hash took longer than all other work
+/// of opening. Three multiplications mix all five words.
 #[inline(always)]
 fn header_check(fixed: &[u8; FIXED]) -> u64 {
-    xxh3_64(&fixed[..at::HEADER_CHECK.start]) & 0xffff
+    let word = |number: usize| {
+        u64::from_le_bytes(fixed[8 * number..][..8].try_into().expect("eight bytes"))
+    };
+    let first = fold(word(0) ^ CHECK[0], word(1) ^ CHECK[1]);
+    let second = fold(word(2) ^ CHECK[2], word(3) ^ CHECK[3]);
+    // The last word holds the checksum itself.
+    fold(first ^ second ^ word(4) & !CHECK_FIELD, CHECK[4]) & 0xffff
 }
 
 #[inline(always)]

@@ -71,13 +71,6 @@ impl Layout {
         Self { block_log: block_log(width), ..*self }
     }
 
-    /// The same layout, known to the compiler to have as many columns everywhere.
-    #[inline(always)]
-    pub(crate) fn without_boundary(&self) -> Self {
-        debug_assert_eq!(self.boundary, 0);
-        Self { boundary: 0, ..*self }
-    }
-
     /// Whether some blocks have a column fewer than others.
     #[inline]
     pub(crate) fn is_fractional(&self) -> bool {
@@ -194,7 +187,8 @@ impl Layout {
     /// Bytes of the solution; `u64::MAX` if a hostile header asks for more than that.
     #[inline(always)]
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        u64::try_from(self.size_in_bits().div_ceil(8)).unwrap_or(u64::MAX)
+        let bits = self.slots.checked_mul(u64::from(self.columns));
+        bits.map_or(u64::MAX, |bits| (bits - self.boundary_slot()).div_ceil(8))
     }
 
     /// The first `columns` bits of a slot's row of the solution.

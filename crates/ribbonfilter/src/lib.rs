@@ -132,7 +132,6 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod arch;
 mod back_substitution;
 mod banding;
 mod builder;
@@ -145,6 +144,7 @@ mod error;
 mod filter;
 mod format;
 mod function;
+mod kernel;
 pub mod key;
 mod layers;
 mod layout;
@@ -168,14 +168,14 @@ mod testing;
 mod variant;
 mod width;
 
-#[doc(hidden)]
-pub use arch::Kernel;
 pub use builder::FilterBuilder;
 pub use bytes::OwnedBytes;
 pub use error::{AssembleError, BuildError, JoinError, OpenError, ShrinkError};
 pub use filter::Filter;
 pub use format::Kind;
 pub use function::{Function, FunctionBuilder};
+#[doc(hidden)]
+pub use kernel::Kernel;
 pub use key::Key;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;

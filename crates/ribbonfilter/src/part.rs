@@ -11,7 +11,7 @@ use crate::error::{JoinError, OpenError, ShrinkError};
 use crate::format::part::{self, Label};
 use crate::format::{self, FIXED, Header, Kind};
 use crate::memory::{try_filled, try_reserve};
-use crate::query::{Holds, InPart, Probe};
+use crate::query::{InPart, Membership, Probe};
 use crate::stretch::Stretch;
 use crate::{Filter, Key, Variant, Width};
 use alloc::vec::Vec;
@@ -52,7 +52,7 @@ pub struct Part<D = OwnedBytes> {
     pub(crate) header: Header,
     label: Label,
     stretch: Stretch,
-    probe: Probe<InPart, Holds>,
+    probe: Probe<Membership, InPart>,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -198,7 +198,8 @@ impl<D: AsRef<[u8]>> Part<D> {
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
         let (len, (header, label, stretch)) = (bytes.len(), part::read(bytes)?);
-        let probe = Probe::of_part(&header, &stretch, len);
+        let mut probe = Probe::of_part(&header, &stretch, len);
+        probe.copy_tail(bytes);
         Ok(Self { data, header, label, stretch, probe, len })
     }
 
@@ -270,7 +271,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        self.probe.answer_one(self.data.as_ref(), key_hash)
+        self.probe.query(self.data.as_ref(), key_hash)
     }
 
     /// The bytes of the part: write them anywhere, [`open`](Self::open) them again.

@@ -2,10 +2,10 @@
 //!
 //! Not part of the public interface: for the project's own tools.
 
-use crate::arch::Kernel;
 use crate::banding::{Banding, Insertion};
 use crate::construct::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
 use crate::equation::{Balance, Seed, free_row, mix, seeded};
+use crate::kernel::Kernel;
 use crate::layers::{Buckets, Further};
 use crate::layout::{Order, READ_AHEAD};
 use crate::plan::{Means, Settings, Target};
@@ -35,8 +35,9 @@ pub fn keys_until_failure(
         let mut banding = Banding::<B, ()>::new(slots as usize).expect("memory");
         let dependent = keys.position(|key_hash| {
             let hash = seeded(mix(key_hash), Seed::new(0));
-            let start = starts.start(hash) as usize;
-            banding.insert(start, starts.coefficients(hash), ()) == Insertion::Redundant
+            let start = starts.start(hash);
+            banding.insert(start as usize, starts.coefficients(hash, start), ())
+                == Insertion::Redundant
         });
         dependent.expect("more keys than slots") as u64
     }

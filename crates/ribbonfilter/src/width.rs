@@ -81,6 +81,10 @@ pub(crate) trait Band:
     const ZERO: Self;
     /// Blocks that `w` slots can touch.
     const PARTS: usize;
+    /// Bytes of one word of a block: the slots of one column.
+    const WORD_BYTES: usize = Self::WIDTH.block_slots() as usize / 8;
+    /// Bytes of eight words.
+    const BLOCK_BYTES: usize = 8 * Self::WORD_BYTES;
 
     /// The first `w` of 128 bits.
     fn from_words(low: u64, high: u64) -> Self;
@@ -104,13 +108,15 @@ pub(crate) trait Band:
     fn parity(self) -> bool;
     /// The first block's worth of bits.
     fn first_block(self) -> u64;
-    /// The coefficients laid over [`PARTS`](Self::PARTS) blocks, starting `shift`
-    /// slots into the first. Only the first `PARTS` entries have meaning.
-    fn over_blocks(self, shift: u32) -> [u64; 3];
+    /// Coefficients from words aligned to blocks, as seen from their start; the first is 1.
+    fn from_aligned(words: [u64; 2], start: u64) -> Self;
+    /// The same over [`PARTS`](Self::PARTS) blocks, from `shift` slots into the first. Only
+    /// the first `PARTS` entries have meaning.
+    fn over_blocks(words: [u64; 2], shift: u32) -> [u64; 3];
 }
 
 macro_rules! bands {
-    ($($word:ty, $width:expr, $parts:expr, |$bits:ident, $shift:ident| $over:expr;)*) => {$(
+    ($($word:ty, $width:expr, $parts:expr, |$words:ident, $shift:ident| $over:expr;)*) => {$(
         impl Band for $word {
             const WIDTH: Width = $width;
             const ZERO: Self = 0;
@@ -171,32 +177,43 @@ macro_rules! bands {
             }
 
             #[inline(always)]
-            fn over_blocks(self, $shift: u32) -> [u64; 3] {
-                let $bits = self;
+            fn from_aligned(words: [u64; 2], start: u64) -> Self {
+                let shift = start as u32 % Self::WIDTH.block_slots();
+                Self::from_words(words[0], words[1]).rotate_right(shift) | 1
+            }
+
+            #[inline(always)]
+            fn over_blocks($words: [u64; 2], $shift: u32) -> [u64; 3] {
                 $over
             }
         }
     )*};
 }
 
+/// The bits of a word from `shift` on, the lowest of them set; and the bits before it.
+#[inline(always)]
+fn split(word: u64, shift: u32) -> [u64; 2] {
+    let first = 1 << shift;
+    let before = word & (first - 1);
+    [(word ^ before) | first, before]
+}
+
 bands! {
-    u16, Width::W16, 2, |bits, shift| {
-        let spread = u32::from(bits) << shift;
-        [u64::from(spread & 0xffff), u64::from(spread >> 16), 0]
+    u16, Width::W16, 2, |words, shift| {
+        let [near, far] = split(words[0] & 0xffff, shift);
+        [near, far, 0]
     };
-    u32, Width::W32, 2, |bits, shift| {
-        let spread = u64::from(bits) << shift;
-        [spread & 0xffff_ffff, spread >> 32, 0]
+    u32, Width::W32, 2, |words, shift| {
+        let [near, far] = split(words[0] & 0xffff_ffff, shift);
+        [near, far, 0]
     };
-    // What a shift pushes out at the top, a rotation brings back at the bottom.
-    u64, Width::W64, 2, |bits, shift| {
-        let near = bits << shift;
-        [near, bits.rotate_left(shift) ^ near, 0]
+    u64, Width::W64, 2, |words, shift| {
+        let [near, far] = split(words[0], shift);
+        [near, far, 0]
     };
-    u128, Width::W128, 3, |bits, shift| {
-        let [low, high] = bits.to_words();
-        let (near, far) = (low << shift, high << shift);
-        [near, low.rotate_left(shift) ^ near ^ far, high.rotate_left(shift) ^ far]
+    u128, Width::W128, 3, |words, shift| {
+        let [near, far] = split(words[0], shift);
+        [near, words[1], far]
     };
 }
 
@@ -232,9 +249,10 @@ mod tests {
     fn check<B: Band>() {
         let width = B::WIDTH.bits();
         let block = B::WIDTH.block_slots();
-        let bits = B::from_words(0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c835);
+        let words = [0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c835];
         for shift in 0..block {
-            let parts = bits.over_blocks(shift);
+            let bits = B::from_aligned(words, 640 + u64::from(shift));
+            let parts = B::over_blocks(words, shift);
             for slot in 0..width {
                 let expected = bits.advance(slot).first_block() & 1;
                 let place = slot + shift;

@@ -47,24 +47,46 @@ impl Ribbon {
     }
 
     pub fn peer(self, threads: usize) -> Box<dyn Peer> {
-        batched(
-            self.name(),
-            self.variant.into(),
-            move |keys| {
-                let mut builder = self.builder().threads(threads).kernel(kernel());
-                builder.extend_hashes(keys.iter().copied());
-                let filter = builder.finish().expect("random keys build").with_kernel(kernel());
-                let rate = Some(filter.expected_rate());
-                let size = Size { bytes: filter.size_in_bytes(), rate };
-                (filter, size)
-            },
-            |filter: &Filter, key| filter.contains_hash(key),
-            |filter, keys, hits| {
-                filter.contains_hash_batch_into(keys, hits);
-                true
-            },
-        )
+        filter(self.name(), self.variant, threads, move || self.builder())
     }
+}
+
+/// What the planner chooses for a rate.
+pub fn default_at(rate: f64, threads: usize) -> Box<dyn Peer> {
+    let builder = move || Filter::builder().false_positive_rate(rate);
+    // The family of all but the smallest sets.
+    filter(format!("default at {rate}"), Variant::Bumped, threads, builder)
+}
+
+/// A variant and width at a rate: mostly with fractional columns.
+pub fn at_rate(variant: Variant, width: Width, rate: f64, threads: usize) -> Box<dyn Peer> {
+    let builder = move || Filter::builder().variant(variant).width(width).false_positive_rate(rate);
+    filter(format!("{variant} w={width} at {rate}"), variant, threads, builder)
+}
+
+fn filter(
+    name: String,
+    variant: Variant,
+    threads: usize,
+    builder: impl Fn() -> FilterBuilder<'static> + 'static,
+) -> Box<dyn Peer> {
+    batched(
+        name,
+        variant.into(),
+        move |keys| {
+            let mut builder = builder().threads(threads).kernel(kernel());
+            builder.extend_hashes(keys.iter().copied());
+            let filter = builder.finish().expect("random keys build").with_kernel(kernel());
+            let rate = Some(filter.expected_rate());
+            let size = Size { bytes: filter.size_in_bytes(), rate };
+            (filter, size)
+        },
+        |filter: &Filter, key| filter.contains_hash(key),
+        |filter, keys, hits| {
+            filter.contains_hash_batch_into(keys, hits);
+            true
+        },
+    )
 }
 
 /// A function with values of 8 bits.

@@ -1,9 +1,9 @@
 //! Algorithm 1 against elimination on dense rows, which knows nothing of bands.
 
 use super::*;
-use crate::arch::Kernel;
 use crate::back_substitution::Solve;
 use crate::equation::free_row;
+use crate::kernel::Kernel;
 use crate::layout::{Layout, READ_AHEAD};
 use crate::testing::Random;
 use alloc::vec;

@@ -5,8 +5,8 @@
 
 use super::workspace::Workspace;
 use super::{Goal, Group, Item, Keys, Partitioned, Value};
-use crate::arch::Kernel;
 use crate::error::OutOfMemory;
+use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::progress::{Phase, Reporter};
 use crate::shape::Shape;

@@ -39,10 +39,10 @@ use room::Room;
 use screen::Screen;
 use spill::{Directory, Spill};
 
-use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{self, Header};
+use crate::kernel::Kernel;
 use crate::plan::{Means, Plan, Schedule, Settings};
 use crate::progress::{Phase, Reporter};
 use crate::variant::{Failure, Solved};

@@ -8,7 +8,7 @@
 //! need not be counted first. Only if they are so skewed that a part overflows are they.
 
 use super::{Item, Value};
-use crate::equation::{Seed, Seeded, below_segment, seeded};
+use crate::equation::{Seed, Seeded, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled_huge;
 use alloc::vec::Vec;
@@ -32,14 +32,9 @@ pub(crate) struct Ordered<V> {
 impl<V: Value> Ordered<V> {
     /// Brings the hashes of a segment's keys under a seed into order.
     #[inline(always)]
-    pub(crate) fn fill(
-        &mut self,
-        keys: &[Item<u64, V>],
-        segment_bits: u32,
-        seed: Seed,
-    ) -> Result<(), OutOfMemory> {
+    pub(crate) fn fill(&mut self, keys: &[Item<u64, V>], seed: Seed) -> Result<(), OutOfMemory> {
         let parts_log = (keys.len() >> PART_LOG).max(1).ilog2().min(MAX_PARTS_LOG);
-        let hash = |key| seeded(below_segment(key, segment_bits), seed);
+        let hash = |key| seeded(key, seed);
         let room = room(keys.len(), parts_log);
         self.fill_parts(keys, 1 << parts_log, room, hash, |hash| hash.part(parts_log))
     }
@@ -122,9 +117,8 @@ mod tests {
         let mut ordered = Ordered::default();
         // Room that is there already must not matter.
         for seed in [0, 1, 7].map(Seed::new) {
-            ordered.fill(&items, 3, seed).expect("memory");
-            let mut expected: Vec<Seeded> =
-                keys.iter().map(|&key| seeded(below_segment(key, 3), seed)).collect();
+            ordered.fill(&items, seed).expect("memory");
+            let mut expected: Vec<Seeded> = keys.iter().map(|&key| seeded(key, seed)).collect();
             let mut found: Vec<Seeded> = ordered.parts().flatten().map(|item| item.hash).collect();
             let parts_log = ordered.ends.len().ilog2();
             for (number, part) in ordered.parts().enumerate() {

@@ -1,7 +1,7 @@
 //! Tells from the starts alone how crowded a seed makes a segment.
 
 use super::Item;
-use crate::equation::{Seed, Starts, below_segment, seeded};
+use crate::equation::{Seed, Starts, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled;
 use crate::rate;
@@ -16,7 +16,6 @@ const COUNTERS_LOG: u32 = 15;
 /// Counts keys by their starts, for one segment and seed after another.
 pub(crate) struct Screen {
     starts: Starts,
-    segment_bits: u32,
     /// A counter is for `1 << slots_log` starts.
     slots_log: u32,
     counters: Vec<u8>,
@@ -28,7 +27,7 @@ impl Screen {
         // Half a power of two below the size of the cache, for the keys that pass by.
         let slots_log = (starts.count().ilog2() + 1).saturating_sub(COUNTERS_LOG);
         let counters = try_filled(0, (starts.count() >> slots_log) as usize + 1)?;
-        Ok(Self { starts, segment_bits: shape.segment_bits, slots_log, counters })
+        Ok(Self { starts, slots_log, counters })
     }
 
     /// The longest queue of a segment's keys under a seed.
@@ -36,8 +35,7 @@ impl Screen {
     pub(crate) fn longest_queue<V>(&mut self, keys: &[Item<u64, V>], seed: Seed) -> u32 {
         self.counters.fill(0);
         for key in keys {
-            let below = below_segment(key.hash, self.segment_bits);
-            let start = self.starts.start(seeded(below, seed));
+            let start = self.starts.start(seeded(key.hash, seed));
             let count = &mut self.counters[(start >> self.slots_log) as usize];
             *count = count.saturating_add(1);
         }

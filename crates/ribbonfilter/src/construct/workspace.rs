@@ -1,11 +1,11 @@
 //! What one thread needs to solve one segment after another.
 
 use super::{Goal, Item, Ordered, Screen, Shelves};
-use crate::arch::{Instructions, Kernel, Work};
 use crate::back_substitution::Solve;
 use crate::banding::{Banding, Equation};
 use crate::equation::Seed;
 use crate::error::OutOfMemory;
+use crate::kernel::{Instructions, Kernel, Work};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::width::Band;
@@ -90,14 +90,17 @@ impl<B: Band, R: Goal> Work for BandAll<'_, B, R> {
     fn run<I: Instructions>(self, _: I) -> Self::Output {
         let Workspace { shape, ordered, banding, .. } = self.workspace;
         let starts = shape.starts();
-        ordered.fill(self.keys, shape.segment_bits, self.seed)?;
+        ordered.fill(self.keys, self.seed)?;
         banding.clear();
         let mut redundant = 0;
         for part in ordered.parts() {
-            let equations = part.iter().map(|&item| Equation {
-                start: starts.start(item.hash) as usize,
-                coefficients: starts.coefficients(item.hash),
-                right_side: R::of(item),
+            let equations = part.iter().map(|&item| {
+                let start = starts.start(item.hash);
+                Equation {
+                    start: start as usize,
+                    coefficients: starts.coefficients(item.hash, start),
+                    right_side: R::of(item),
+                }
             });
             match banding.insert_all(equations) {
                 Some(more) => redundant += more,

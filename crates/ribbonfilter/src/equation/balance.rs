@@ -132,7 +132,7 @@ impl Shards {
     /// The hash of a key, from which its primary place, its bucket and its equation follow.
     #[inline(always)]
     pub(crate) fn hash(self, mixed: u64, seed: Seed) -> Seeded {
-        seeded(below_segment(mixed, self.segment_bits), seed)
+        seeded(mixed, seed)
     }
 
     /// Whether the key leaves the later half of the shards for level 0.

@@ -98,9 +98,7 @@ impl KeySet {
 
     fn seeded(&self, segment_bits: u32, seed: u8) -> Vec<Seeded> {
         let mixed = self.mixed(segment_bits);
-        let hashes =
-            mixed.iter().map(|&mixed| seeded(below_segment(mixed, segment_bits), Seed::new(seed)));
-        hashes.collect()
+        mixed.into_iter().map(|mixed| seeded(mixed, Seed::new(seed))).collect()
     }
 }
 
@@ -179,8 +177,16 @@ fn starts(width: Width, smash: bool) -> Starts {
     Starts::new(START_COUNT + u64::from(width.bits()) - 1, width, smash)
 }
 
+/// The widest coefficients, each as seen from its start.
 fn coefficients(hashes: &[Seeded]) -> Vec<u128> {
-    hashes.iter().map(|hash| hash.coefficients()).collect()
+    let starts = starts(Width::W128, false);
+    hashes.iter().map(|&hash| hash.coefficients(starts.start(hash))).collect()
+}
+
+/// The words that coefficients are taken from.
+fn aligned(hashes: &[Seeded]) -> Vec<u128> {
+    let words = hashes.iter().map(|&hash| Multipliers::FIXED.expand(hash).0);
+    words.map(|[first, second]| u128::from(second) << 64 | u128::from(first)).collect()
 }
 
 fn fingerprints(hashes: &[Seeded]) -> Vec<u128> {
@@ -200,6 +206,20 @@ fn long_starts(hashes: &[Seeded]) -> Vec<u128> {
 fn random_bits(hashes: &[Seeded]) -> Vec<Column> {
     let mut all = columns("coefficient", 128, &coefficients(hashes));
     all.remove(0);
+    all.extend(other_bits(hashes));
+    all
+}
+
+/// The same with coefficients before they are seen from a start.
+fn aligned_bits(hashes: &[Seeded]) -> Vec<Column> {
+    let mut all = columns("aligned coefficient", 128, &aligned(hashes));
+    all.extend(other_bits(hashes));
+    all
+}
+
+/// The bits of an equation that are no coefficients.
+fn other_bits(hashes: &[Seeded]) -> Vec<Column> {
+    let mut all = Vec::new();
     all.extend(columns("fingerprint", FINGERPRINT_BITS, &fingerprints(hashes)));
     all.extend(columns("start", 32, &long_starts(hashes)));
     all
@@ -249,30 +269,41 @@ fn segments_are_filled_evenly() {
 fn bits_of_an_equation_are_fair_and_uncorrelated() {
     for_all_hashes(|context, hashes| {
         let n = hashes.len();
-        let columns = random_bits(hashes);
-        for (index, a) in columns.iter().enumerate() {
-            assert_fair(a.ones(), n, || format!("{context}: {}", a.name));
-            for b in &columns[..index] {
-                assert_fair(a.differences(b), n, || {
-                    format!("{context}: {} with {}", a.name, b.name)
-                });
+        for columns in [random_bits(hashes), aligned_bits(hashes)] {
+            for (index, a) in columns.iter().enumerate() {
+                assert_fair(a.ones(), n, || format!("{context}: {}", a.name));
+                for b in &columns[..index] {
+                    assert_fair(a.differences(b), n, || {
+                        format!("{context}: {} with {}", a.name, b.name)
+                    });
+                }
             }
         }
     });
 }
 
-/// What the statistics of 128 bits show holds for every width.
+/// What the statistics of the aligned words show holds for every width: the coefficient of a
+/// slot is the bit of its place in its block, in the first word but for the block between the
+/// first and the last of three.
 #[test]
-fn narrow_coefficients_are_the_first_of_the_wide_ones() {
-    for_all_hashes(|_, hashes| {
-        for hash in hashes {
-            let widest: u128 = hash.coefficients();
-            assert_eq!(widest & 1, 1, "the first coefficient is 1");
-            assert_eq!(hash.coefficients::<u64>(), widest as u64);
-            assert_eq!(hash.coefficients::<u32>(), widest as u32);
-            assert_eq!(hash.coefficients::<u16>(), widest as u16);
+fn coefficients_are_the_bits_of_their_slots() {
+    fn check<B: Band>(hash: Seeded, start: u64) {
+        let coefficients: B = hash.coefficients(start);
+        let block = u64::from(B::WIDTH.block_slots());
+        for k in 0..B::WIDTH.bits() {
+            let slot = start + u64::from(k);
+            let middle = B::PARTS == 3 && slot / block == start / block + 1;
+            let bit = Multipliers::FIXED.expand(hash).0[usize::from(middle)] >> (slot % block) & 1;
+            let expected = if k == 0 { 1 } else { bit };
+            assert_eq!(coefficients.advance(k).first_block() & 1, expected, "{start} + {k}");
         }
-    });
+    }
+    for start in 0..200 {
+        let hash = Seeded(random(start));
+        for width in Width::ALL {
+            with_band!(width, B => check::<B>(hash, start));
+        }
+    }
 }
 
 /// Neither a copy nor a complement, not even of one sort for some keys and of the other
@@ -412,10 +443,9 @@ fn segments_are_the_top_bits() {
     }
 }
 
-/// A key's equation does not depend on its segment, only on the bits below: shards and
-/// segments of one filter are alike.
+/// What a shard's filter hashes again does not depend on the shard.
 #[test]
-fn segment_bits_are_not_used_again() {
+fn shard_bits_are_not_used_again() {
     for bits in [1, 5, 31] {
         for mixed in (0..1000).map(random) {
             let moved = mixed ^ 1 << (64 - bits);
@@ -450,8 +480,9 @@ fn starts_keep_equations_inside_the_segment() {
 }
 
 fn check_coefficients<B: Band>(starts: Starts, hash: Seeded, reach: u64) {
-    let coefficients: B = starts.coefficients(hash);
-    assert_eq!(coefficients, hash.coefficients::<B>() & B::first_bits(reach));
+    let start = starts.start(hash);
+    let coefficients: B = starts.coefficients(hash, start);
+    assert_eq!(coefficients, hash.coefficients::<B>(start) & B::first_bits(reach));
     assert_eq!(coefficients.leading_gap(), 0, "the first coefficient is 1");
     let highest = B::WIDTH.bits() - 1;
     let beyond = (reach as u32..=highest).any(|k| coefficients.advance(k).first_block() & 1 == 1);
@@ -519,12 +550,10 @@ fn parts_are_in_the_order_of_starts() {
 }
 
 #[test]
-fn plain_starts_are_the_starts_without_smash() {
+fn both_ways_to_a_start_agree() {
     for_all_starts(|_, _, starts| {
-        for hash in (0..100).map(random).chain([0, u64::MAX]).map(Seeded) {
-            if !starts.is_smashed() {
-                assert_eq!(starts.plain_start(hash), starts.start(hash));
-            }
+        for hash in (0..500).map(random).chain([0, u64::MAX]).map(Seeded) {
+            assert_eq!(starts.start_inside(hash), starts.start(hash));
         }
     });
 }
@@ -538,7 +567,6 @@ fn segments_begin_where_those_before_them_end() {
             assert_eq!(segments.number(mixed), number);
             assert_eq!(segments.first_slot(mixed), 640 * number, "{mixed:x} of {bits} bits");
             assert_eq!(segments.first_slot_of(number), 640 * number);
-            assert_eq!(segments.below(mixed), mixed << bits);
         }
     }
 }

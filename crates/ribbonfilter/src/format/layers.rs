@@ -23,9 +23,9 @@ pub(crate) const EXCEPTION: usize = 5;
 const NO_BUCKET: u64 = (1 << (8 * EXCEPTION)) - 1;
 
 /// Bytes of a layer in the directory.
-const LAYER: usize = 5;
+pub(super) const LAYER: usize = 5;
 /// Bytes of the number of exceptions.
-const COUNT: usize = 4;
+pub(super) const COUNT: usize = 4;
 
 /// Bytes of all this metadata.
 #[inline(always)]
@@ -39,7 +39,7 @@ pub(crate) fn layer_bytes(shape: &Shape) -> u64 {
     }
 }
 
-const fn directory_bytes(count: usize) -> usize {
+pub(super) const fn directory_bytes(count: usize) -> usize {
     count * LAYER + COUNT
 }
 
@@ -56,14 +56,22 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
     let (entries, exceptions) = data[begin..].split_at(count * LAYER);
     let mut layers = [Layer::default(); MAX_FURTHER];
     for (layer, entry) in layers.iter_mut().zip(entries.chunks_exact(LAYER)) {
-        *layer = Layer::new(u32::from(entry[4]), u64::from(number(entry)));
+        *layer = Layer::new(u32::from(entry[4]), u64::from(number_of(entry)));
     }
-    Ok(Further::new(layers, count, number(exceptions)))
+    Ok(Further::new(layers, count, number_of(exceptions)))
+}
+
+/// A layer after the first as the directory at the end of a filter has it, which was read and
+/// checked when the filter was opened. Nothing if the bytes are others by now.
+pub(crate) fn directory_layer(bytes: &[u8], count: usize, number: usize) -> Option<Layer> {
+    let begin = bytes.len().checked_sub(FIXED + directory_bytes(count))?;
+    let entry = bytes.get(begin + number * LAYER..)?.get(..LAYER)?;
+    Some(Layer::new(u32::from(entry[4]) & 31, u64::from(number_of(entry))))
 }
 
 /// The number in the first four bytes.
 #[inline(always)]
-fn number(bytes: &[u8]) -> u32 {
+pub(super) fn number_of(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
 }
 

@@ -1,9 +1,9 @@
 //! Keys and values go in, a function comes out.
 
 use super::{Function, Rows};
-use crate::arch::Kernel;
 use crate::collect::Collected;
 use crate::error::BuildError;
+use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::{Control, Progress};
 use crate::{Key, Variant, Width};

@@ -10,12 +10,12 @@ pub use builder::FunctionBuilder;
 
 use row::Rows;
 
-use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::equation::mix;
 use crate::error::{BuildError, OpenError};
 use crate::format::{self, Content, Header, Kind, Packed};
-use crate::query::{AnyProbe, SumsTo};
+use crate::kernel::Kernel;
+use crate::query::{Probe, Retrieval};
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -46,7 +46,7 @@ pub struct Function<D = OwnedBytes> {
     data: D,
     packed: Packed,
     rows: Rows,
-    probe: AnyProbe<SumsTo>,
+    probe: Probe<Retrieval>,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -136,12 +136,13 @@ impl<D: AsRef<[u8]>> Function<D> {
             Content::Filter { .. } => 0,
         };
         let value_bits = header.shape.columns - fingerprint_bits;
-        let probe = AnyProbe::new(&header, len, Kernel::best());
+        let mut probe = Probe::of_filter(&header, len, Kernel::best());
+        probe.copy_tail(bytes);
         Ok(Self { data, packed, rows: Rows { value_bits, fingerprint_bits }, probe, len })
     }
 
     fn header(&self) -> Header {
-        self.packed.header(self.probe.further())
+        self.packed.header(self.data.as_ref())
     }
 
     /// Checks every byte against the checksums.
@@ -189,7 +190,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     #[inline]
     pub fn get_hash(&self, key_hash: u64) -> u64 {
-        self.rows.value(self.probe.answer(self.data.as_ref(), key_hash))
+        self.rows.value(self.probe.query(self.data.as_ref(), key_hash))
     }
 
     /// The value of a key, or nothing if its fingerprint tells that it was not put in.
@@ -223,7 +224,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     #[inline]
     pub fn lookup_hash(&self, key_hash: u64) -> Option<u64> {
-        self.found(key_hash, self.probe.answer(self.data.as_ref(), key_hash))
+        self.found(key_hash, self.probe.query(self.data.as_ref(), key_hash))
     }
 
     /// The value in a row that a key has, if it is there.
@@ -260,7 +261,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     pub fn get_batch_into<K: Key>(&self, keys: &[K], values: &mut [u64]) {
         let values = first_of(values, keys.len());
-        self.probe.answer_keys(self.data.as_ref(), keys, self.packed.key_seed(), values);
+        self.probe.query_keys(self.data.as_ref(), keys, self.packed.key_seed(), values);
         self.cut(values);
     }
 
@@ -291,7 +292,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     pub fn get_hash_batch_into(&self, key_hashes: &[u64], values: &mut [u64]) {
         let values = first_of(values, key_hashes.len());
-        self.probe.answer_hashes(self.data.as_ref(), key_hashes, values);
+        self.probe.query_hashes(self.data.as_ref(), key_hashes, values);
         self.cut(values);
     }
 
@@ -322,7 +323,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     pub fn lookup_hash_batch(&self, key_hashes: &[u64]) -> Vec<Option<u64>> {
         let mut rows = vec![0; key_hashes.len()];
-        self.probe.answer_hashes(self.data.as_ref(), key_hashes, &mut rows);
+        self.probe.query_hashes(self.data.as_ref(), key_hashes, &mut rows);
         key_hashes.iter().zip(rows).map(|(&key_hash, row)| self.found(key_hash, row)).collect()
     }
 
@@ -330,7 +331,8 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = AnyProbe::new(&self.header(), self.len, kernel);
+        self.probe = Probe::of_filter(&self.header(), self.len, kernel);
+        self.probe.copy_tail(self.data.as_ref());
         self
     }
 

@@ -1,6 +1,6 @@
 //! Gaussian elimination by tables: many equations at once, eight rows at a time, on any CPU.
 //!
-//! What [`arch::Planes`](crate::arch::Planes) does with vectors of bytes, for where there are
+//! What [`kernel::Planes`](crate::kernel::Planes) does with vectors of bytes, for where there are
 //! none. Coefficients are kept *cyclically* as there: bit `slot mod w` stands for the slot, so
 //! that nothing is ever shifted, and a byte of them is what an equation has to say about a
 //! *panel* of eight rows.

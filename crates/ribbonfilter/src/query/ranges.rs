@@ -1,15 +1,13 @@
-//! Places in shards that were filled one after another, each until its first failure.
+//! Locating in shards that were filled one after another, each until its first failure.
 //!
 //! The mixed hashes are cut into cells of equal width, and a shard is a run of cells. Shards
-//! are about as wide as each other, so the one of a cell is all but known from its number; the
-//! directory corrects the guess. Which bits of the hash tell the shard is not known before, so
-//! none is left out of what the equation is made of.
+//! are about as wide as each other, so the one of a cell is nearly known from its number; the
+//! directory corrects the guess. Which bits of the hash name the shard is not known before, so
+//! the equation is made of all of them.
 
-use super::Places;
-use crate::arch::{Knows, Laid, Path, Readable};
+use super::{Locate, Located};
 use crate::equation::{Seed, Starts, mix, seeded, segment};
 use crate::format::Ranges as Directory;
-use crate::width::Band;
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -39,26 +37,16 @@ impl Ranges {
     }
 }
 
-impl Places for Ranges {
-    /// What may be known of any filter: finding the shard takes longer than all the rest.
-    type Known<const FRACTIONAL: bool, const PLAIN: bool> = Knows<true, false>;
-    type Far = Self;
-
+impl Locate for Ranges {
     #[inline(always)]
-    fn far(self) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn find<B: Band, P: Path>(&self, readable: Readable<'_>, key_hash: u64) -> Laid<B> {
+    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
         let mixed = mix(key_hash);
-        let shard = self.shard(readable.bytes(), mixed);
+        let shard = self.shard(bytes, mixed);
         let (starts, seed) = match shard == self.directory.last() {
             true => (self.last_starts, self.last_seed),
             false => (self.starts, self.seed),
         };
         let hash = seeded(mixed, seed);
-        let slot = shard * self.directory.slots + starts.start(hash);
-        readable.lay::<B, P>(slot, hash.coefficients(), hash.fingerprint().into())
+        Located { slot: shard * self.directory.slots + starts.start(hash), hash }
     }
 }

@@ -19,13 +19,13 @@ pub use builder::{ShardBuilder, ShardsBuilder};
 pub use shard::Shard;
 pub use split::Split;
 
-use crate::arch::Kernel;
 use crate::bytes::OwnedBytes;
 use crate::equation::{below_segment, mix, segment};
 use crate::error::{AssembleError, OpenError};
 use crate::format::{Container, Filling};
+use crate::kernel::Kernel;
 use crate::memory::try_reserve;
-use crate::query::{AnyProbe, Holds, Probe, Ranges, in_hashes};
+use crate::query::{Membership, Probe, Ranges, in_hashes};
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -69,7 +69,7 @@ pub struct Shards<D = OwnedBytes> {
     container: Container,
     kernel: Kernel,
     /// Of shards that were filled until they were full: one for all.
-    ranges: Option<Probe<Ranges, Holds>>,
+    ranges: Option<Probe<Membership, Ranges>>,
     /// Of shards by hash, unless there are too many. Where there is none the directory was
     /// altered.
     prepared: Vec<Option<Asked>>,
@@ -80,7 +80,7 @@ pub struct Shards<D = OwnedBytes> {
 /// The filter of a shard: how it is asked, and where it lies with what must follow it.
 #[derive(Clone)]
 struct Asked {
-    probe: AnyProbe<Holds>,
+    probe: Probe<Membership>,
     bytes: Range<usize>,
 }
 
@@ -197,7 +197,9 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.ranges = match self.container.filling {
             Filling::UntilFull(ranges) => {
                 let (layout, width) = (ranges.layout(), ranges.width);
-                Some(Probe::new(layout, width, self.len, kernel, Ranges::new(ranges)))
+                let mut probe = Probe::new(layout, width, self.len, kernel, Ranges::new(ranges), 0);
+                probe.copy_tail(self.data.as_ref());
+                Some(probe)
             }
             _ => None,
         };
@@ -260,10 +262,10 @@ impl<D: AsRef<[u8]>> Shards<D> {
     pub fn contains_hash(&self, key_hash: u64) -> bool {
         let bytes = self.data.as_ref();
         match &self.ranges {
-            Some(probe) => probe.answer_one(bytes, key_hash),
+            Some(probe) => probe.query(bytes, key_hash),
             None => {
                 let (shard, within) = self.place(key_hash);
-                self.ask(bytes, shard, |probe, bytes| probe.answer(bytes, within)).unwrap_or(true)
+                self.ask(bytes, shard, |probe, bytes| probe.query(bytes, within)).unwrap_or(true)
             }
         }
     }
@@ -305,7 +307,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
         let bytes = self.data.as_ref();
         if let Some(probe) = &self.ranges {
-            return probe.answer_hashes(bytes, key_hashes, hits);
+            return probe.query_hashes(bytes, key_hashes, hits);
         }
         for (hashes, hits) in key_hashes.chunks(GROUPED).zip(hits.chunks_mut(GROUPED)) {
             match hashes.len() as u64 >= WORTHWHILE * self.shard_count() {
@@ -344,7 +346,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
             let answers = &mut answers[begin..end];
             let within = &within[begin..end];
             let _ = self.ask(bytes, shard, |probe, bytes| {
-                probe.answer_hashes(bytes, within, answers);
+                probe.query_hashes(bytes, within, answers);
             });
             begin = end;
         }
@@ -369,7 +371,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         &self,
         bytes: &[u8],
         shard: u64,
-        question: impl FnOnce(&AnyProbe<Holds>, &[u8]) -> T,
+        question: impl FnOnce(&Probe<Membership>, &[u8]) -> T,
     ) -> Option<T> {
         if bytes.len() != self.len {
             return None;
@@ -391,7 +393,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
         let listed = self.container.shard(bytes, shard).ok()?;
         let bytes = listed.with_what_follows();
-        Some(Asked { probe: AnyProbe::new(&listed.header, bytes.len(), self.kernel), bytes })
+        Some(Asked { probe: Probe::of_filter(&listed.header, bytes.len(), self.kernel), bytes })
     }
 
     /// The shard of the key with this hash, counted from 0.

@@ -161,9 +161,10 @@ fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
 
 fn equation<B: Band>(item: &Item<u64, ()>, starts: Starts, seed: Seed) -> Equation<B, u32> {
     let item = item.map(|mixed| seeded(mixed, seed));
+    let start = starts.start(item.hash);
     Equation {
-        start: starts.start(item.hash) as usize,
-        coefficients: starts.coefficients(item.hash),
+        start: start as usize,
+        coefficients: starts.coefficients(item.hash, start),
         right_side: u32::of(item),
     }
 }

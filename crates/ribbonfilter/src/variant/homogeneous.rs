@@ -10,9 +10,9 @@
 
 use super::standard::is_hopeless;
 use super::{Failure, Solved};
-use crate::arch::{Instructions, Kernel, Work};
 use crate::construct::{Crew, Segment, Task, Workspace};
 use crate::equation::free_row;
+use crate::kernel::{Instructions, Kernel, Work};
 use crate::layout::Layout;
 use crate::rate::{Rate, homogeneous_rate};
 use crate::shape::Shape;

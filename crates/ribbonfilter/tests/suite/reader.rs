@@ -5,13 +5,18 @@ use crate::support::{Keys, build, builder, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
 
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
-const WHITEN: u64 = 0x3c6e_f372_fe94_f82b;
+const WHITEN: u64 = 0xffff_ffff_fe94_f82b;
 const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
 const SEEDED: u64 = 0x510e_527f_ade6_82d1;
-const COEFFICIENTS_LOW: u64 = 0x9b05_688c_2b3e_6c1f;
-const COEFFICIENTS_HIGH: u64 = 0x1f83_d9ab_fb41_bd6b;
+const COEFFICIENTS_0: u64 = 0x9b05_688c_2b3e_6c1f;
+const COEFFICIENTS_1: u64 = 0x1f83_d9ab_fb41_bd6b;
 const FINGERPRINT: u64 = 0x5be0_cd19_137e_2179;
 const SECONDARY: u64 = 0x629a_292a_367c_d507;
+const CHECK_0: u64 = 0x9159_015a_3070_dd17;
+const CHECK_1: u64 = 0x152f_ecd8_f70e_5939;
+const CHECK_2: u64 = 0x6733_2667_ffc0_0b31;
+const CHECK_3: u64 = 0x8eb4_4a87_6858_1511;
+const CHECK_4: u64 = 0xdb0c_2e0d_64f9_8fa7;
 
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -22,12 +27,36 @@ fn times(a: u64, b: u64) -> u64 {
     a.wrapping_mul(b)
 }
 
+fn fastrange(hash: u64, range: u64) -> u64 {
+    ((u128::from(hash) * u128::from(range)) >> 64) as u64
+}
+
+/// The hash of a key under a seed.
+fn seeded(mixed: u64, seed: u64) -> u64 {
+    fold(mixed, SEEDED.wrapping_add(times(2 * seed, SEED_STEP)))
+}
+
+/// A little-endian number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// The checksum of a footer, computed from the rest of it.
+fn footer_checksum(footer: &[u8]) -> u64 {
+    let mut footer = footer.to_vec();
+    footer[36..38].fill(0);
+    let f = |index: usize| number(&footer[8 * index..8 * index + 8]);
+    let x = fold(f(0) ^ CHECK_0, f(1) ^ CHECK_1);
+    let y = fold(f(2) ^ CHECK_2, f(3) ^ CHECK_3);
+    fold(x ^ y ^ f(4), CHECK_4) & 0xffff
+}
+
 /// The top bits of a number.
 fn top(number: u64, bits: u64) -> u64 {
     if bits == 0 { 0 } else { number >> (64 - bits) }
 }
 
-/// A filter, by the fields of its fixed part.
+/// A filter, by the fields of its footer.
 struct Reader<'a> {
     bytes: &'a [u8],
     kind: u64,
@@ -45,10 +74,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        let fixed = &bytes[bytes.len() - 40..];
-        let number = |from: usize, to: usize| {
-            fixed[from..to].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
-        };
+        let footer = &bytes[bytes.len() - 40..];
+        assert_eq!(number(&footer[36..38]), footer_checksum(footer), "the footer's checksum");
+        let number = |from: usize, to: usize| number(&footer[from..to]);
         Self {
             bytes,
             kind: number(28, 29) & 3,
@@ -95,8 +123,7 @@ impl<'a> Reader<'a> {
         let last = self.segment_slots.saturating_sub(self.width);
         let smash = if self.smash && last > 0 { self.width / 4 } else { 0 };
         let total = last + 1 + 2 * smash;
-        let place = ((u128::from(position) * u128::from(total)) >> 64) as u64;
-        place.saturating_sub(smash).min(last)
+        fastrange(position, total).saturating_sub(smash).min(last)
     }
 
     /// Slot and hash of a key's place.
@@ -104,7 +131,7 @@ impl<'a> Reader<'a> {
         let (g, c) = (self.segment_bits, self.shard_bits);
         let k = g + c;
         let mixed = fold(key_hash ^ WHITEN, MIX);
-        let h = fold((mixed << g) ^ times(self.seed, SEED_STEP), SEEDED);
+        let h = seeded(mixed, self.seed);
         let (mut segment, mut position) = (top(mixed, g), h);
         let p = times(h, FINGERPRINT);
         if (p >> 16) % 256 < self.overload {
@@ -136,17 +163,29 @@ impl<'a> Reader<'a> {
         self.holds(slot, h, 0)
     }
 
+    /// The slots whose coefficient is 1 in an equation that starts at a slot.
+    fn chosen(&self, slot: u64, h: u64) -> Vec<u64> {
+        let block = self.block();
+        let word_0 = times(h, COEFFICIENTS_0);
+        let word_1 = times(h.rotate_left(44), COEFFICIENTS_1);
+        let coefficient = |s: u64| {
+            let is_second_of_three = self.width == 128 && s / block == slot / block + 1;
+            let word = if is_second_of_three { word_1 } else { word_0 };
+            s == slot || word >> (s % block) & 1 == 1
+        };
+        let reach = self.width.min(self.segment_slots);
+        (slot..slot + reach).filter(|&s| coefficient(s)).collect()
+    }
+
     /// Whether the equation of a key holds in a solution that begins with the block `first`.
     fn holds(&self, slot: u64, h: u64, first: u64) -> bool {
-        let high = times(h.rotate_left(44), COEFFICIENTS_HIGH);
-        let low = times(h, COEFFICIENTS_LOW) | 1;
-        let coefficients = u128::from(high) << 64 | u128::from(low);
-        let reach = self.width.min(self.segment_slots);
-        let fingerprint = if self.variant == 1 { 0 } else { times(h, FINGERPRINT) >> 32 };
+        let chosen = self.chosen(slot, h);
+        let fingerprint =
+            if self.variant == 1 { 0 } else { fastrange(h, COEFFICIENTS_0) & 0xffff_ffff };
         let columns = self.columns - u64::from(slot / self.block() < self.boundary);
         (0..columns).all(|column| {
-            let chosen = (0..reach).filter(|i| coefficients >> i & 1 == 1);
-            let parity = chosen.fold(false, |sum, i| sum ^ self.bit(slot + i, column, first));
+            let bits = chosen.iter().map(|&slot| self.bit(slot, column, first));
+            let parity = bits.fold(false, |sum, bit| sum ^ bit);
             parity == (fingerprint >> column & 1 == 1)
         })
     }
@@ -167,7 +206,7 @@ fn the_description_of_the_format_is_enough_to_read_balanced_filters() {
     }
 }
 
-/// A part, by its label and the fields of its fixed part.
+/// A part, by its label and the fields of its footer.
 struct PartReader<'a> {
     whole: Reader<'a>,
     first: u64,
@@ -181,10 +220,8 @@ impl<'a> PartReader<'a> {
         let whole = Reader::new(bytes);
         assert!(whole.kind == 2 && whole.variant < 2, "a part");
         let label = &bytes[bytes.len() - 52..];
-        let number = |at: usize| {
-            u64::from(u32::from_le_bytes(label[at..at + 4].try_into().expect("four bytes")))
-        };
-        let (i, k, blocks) = (number(0), number(4), whole.slots().div_ceil(whole.block()));
+        let (i, k) = (number(&label[..4]), number(&label[4..8]));
+        let blocks = whole.slots().div_ceil(whole.block());
         let (first, end) = (i * blocks / k, (i + 1) * blocks / k);
         let held = (end + (whole.width - 1).div_ceil(whole.block())).min(blocks);
         let bits = if held == blocks { whole.solution_bits() } else { whole.block_bit(held) };
@@ -209,7 +246,7 @@ impl<'a> PartReader<'a> {
             [] => whole.seed,
             seeds => seeds[(segment - self.segments.start()) as usize].into(),
         };
-        let h = fold((mixed << whole.segment_bits) ^ times(seed, SEED_STEP), SEEDED);
+        let h = seeded(mixed, seed);
         let slot = segment * whole.segment_slots + whole.start(h);
         let covered = (self.first..self.end).contains(&(slot / whole.block()));
         covered.then(|| whole.holds(slot, h, self.first))

@@ -34,8 +34,27 @@ pub fn seal(bytes: &mut [u8]) {
     let covered = if is_container { seal_shards(bytes).unwrap_or(0) } else { 0 };
     let data = xxh3_64(&bytes[covered..fixed + 32]) as u32;
     bytes[fixed + 32..fixed + 36].copy_from_slice(&data.to_le_bytes());
-    let check = xxh3_64(&bytes[fixed..fixed + 36]) as u16;
+    let check = footer_check(&bytes[fixed..]);
     bytes[fixed + 36..fixed + 38].copy_from_slice(&check.to_le_bytes());
+}
+
+/// The footer's own checksum.
+fn footer_check(footer: &[u8]) -> u16 {
+    const K: [u64; 5] = [
+        0x9159_015a_3070_dd17,
+        0x152f_ecd8_f70e_5939,
+        0x6733_2667_ffc0_0b31,
+        0x8eb4_4a87_6858_1511,
+        0xdb0c_2e0d_64f9_8fa7,
+    ];
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let word = |at: usize| footer[at..at + 8].iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+    let first = fold(word(0) ^ K[0], word(8) ^ K[1]);
+    let second = fold(word(16) ^ K[2], word(24) ^ K[3]);
+    fold(first ^ second ^ word(32) & 0xffff_0000_ffff_ffff, K[4]) as u16
 }
 
 /// Bytes with magic, version and checksums that fit.
@@ -123,12 +142,27 @@ fn seal_ranges(rest: &mut [u8], shards: usize, fixed: &[u8]) -> Option<usize> {
 /// Opens the bytes as everything that they might be and asks everything that can be asked;
 /// whether something opened and verified. Panics if two answers contradict each other.
 pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
+    ask_without_opening(bytes, hashes);
     let filter = Filter::open(bytes).is_ok_and(|filter| ask_filter(&filter, hashes));
     let function = Function::open(bytes).is_ok_and(|function| ask_function(&function, hashes));
     let part = Part::open(bytes).is_ok_and(|part| ask_part(&part, hashes));
     let shards = Shards::open(bytes).is_ok_and(|shards| ask_shards(&shards, hashes));
     let shard = Shard::open(bytes).is_ok_and(ask_shard);
     filter || function || part || shards || shard
+}
+
+/// A query that opens the filter itself takes and refuses the same bytes as opening does, and finds
+/// the same.
+fn ask_without_opening(bytes: &[u8], hashes: &[u64]) {
+    let opened = Filter::open(bytes);
+    for &hash in hashes {
+        match (&opened, Filter::contains_hash_in(bytes, hash)) {
+            (Ok(filter), Ok(hit)) => assert_eq!(filter.contains_hash(hash), hit),
+            (Err(error), Err(other)) => assert_eq!(format!("{error:?}"), format!("{other:?}")),
+            (Ok(_), Err(error)) => panic!("refused what can be opened: {error}"),
+            (Err(error), Ok(_)) => panic!("took what is refused: {error}"),
+        }
+    }
 }
 
 fn ask_filter(filter: &Filter<&[u8]>, hashes: &[u64]) -> bool {

@@ -12,11 +12,11 @@
 //! bucket 2    6         9
 //! ```
 
-use crate::arch::{Instructions, Work};
 use crate::banding::{Banding, Equation};
 use crate::construct::{Goal, Item, Shelves, Value, Workspace};
 use crate::equation::{BUCKETS, Seed, Seeded, Shards, Starts};
 use crate::error::OutOfMemory;
+use crate::kernel::{Instructions, Work};
 use crate::memory::try_reserve;
 use crate::variant::Failure;
 use crate::width::Band;
@@ -216,9 +216,10 @@ fn equation<B: Band, R: Goal>(
     position: Seeded,
     item: Item<Seeded, R::Value>,
 ) -> Equation<B, R> {
+    let start = starts.start(position);
     Equation {
-        start: starts.start(position) as usize,
-        coefficients: starts.coefficients(item.hash),
+        start: start as usize,
+        coefficients: starts.coefficients(item.hash, start),
         right_side: R::of(item),
     }
 }

@@ -3,11 +3,11 @@
 use super::System;
 use super::window::Class;
 use crate::Width;
-use crate::arch::{Eliminator, Instructions, MOST_LANES, Planes};
 use crate::banding::RightSide;
 use crate::construct::{Goal, Item};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
+use crate::kernel::{Eliminator, Instructions, MOST_LANES, Planes};
 use crate::layers::Buckets;
 use crate::layout::Layout;
 use crate::memory::try_reserve;
@@ -176,7 +176,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
         let starts = self.starts;
         let lanes = keys.len();
         let equations = keys.map(|(start, item)| {
-            let coefficients: B = starts.coefficients(item.hash);
+            let coefficients: B = starts.coefficients(item.hash, start.into());
             (start, coefficients.cyclic(start), R::of(item))
         });
         self.elimination.eliminate(lanes, equations)

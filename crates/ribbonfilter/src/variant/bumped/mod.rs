@@ -25,12 +25,12 @@ use self::segment::{Bumping, Fill, Workspace};
 use self::window::Class;
 use super::standard::first_seed;
 use super::{Failure, Solved};
-use crate::arch::{Instructions, Kernel, Planes};
 use crate::construct::{
     self, Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
 };
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
+use crate::kernel::{Instructions, Kernel, Planes};
 use crate::layers::Codes;
 use crate::layout::Layout;
 use crate::memory::try_reserve;

@@ -4,12 +4,12 @@
 
 use super::System;
 use super::window::Class;
-use crate::arch::{Instructions, Work};
 use crate::back_substitution::Solve;
 use crate::banding::{Banding, Insertion};
 use crate::construct::Goal;
 use crate::equation::Starts;
 use crate::error::OutOfMemory;
+use crate::kernel::{Instructions, Work};
 use crate::layout::Layout;
 use crate::memory::try_reserve;
 use crate::width::Band;
@@ -45,7 +45,7 @@ impl<B: Band, R: Goal> System for OneByOne<B, R> {
         try_reserve(&mut self.filled, class.starts.len())?;
         let (mut dependent, mut duplicates) = (0, None);
         for (&start, &item) in class.starts.iter().zip(class.items) {
-            let coefficients = self.starts.coefficients(item.hash);
+            let coefficients = self.starts.coefficients(item.hash, start.into());
             match self.banding.insert(start as usize, coefficients, R::of(item)) {
                 Insertion::At(row) => self.filled.push(row),
                 Insertion::Redundant | Insertion::Inconsistent => dependent += 1,

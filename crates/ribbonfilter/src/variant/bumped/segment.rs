@@ -18,10 +18,10 @@
 
 use super::System;
 use super::window::{WINDOW, Window, scatter};
-use crate::arch::{Instructions, Work};
 use crate::construct::{Item, Ordered, Segment, Value};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
+use crate::kernel::{Instructions, Work};
 use crate::layers::{Buckets, MOST};
 use crate::memory::try_reserve;
 use crate::shape::Shape;
@@ -42,7 +42,6 @@ pub(super) struct Bumping<V> {
 
 /// What one thread needs to fill one segment after another.
 pub(super) struct Workspace<S: System> {
-    segment_bits: u32,
     segment_slots: u64,
     starts: Starts,
     buckets: Buckets,
@@ -58,7 +57,6 @@ impl<S: System> Workspace<S> {
     pub(super) fn new(means: S::Means, layer: &Shape) -> Result<Self, OutOfMemory> {
         let (slots, columns) = (layer.segment_slots, layer.columns as usize);
         Ok(Self {
-            segment_bits: layer.segment_bits,
             segment_slots: layer.segment_slots,
             starts: layer.starts(),
             buckets: Buckets::of(layer.width),
@@ -87,8 +85,8 @@ impl<S: System> Work for Fill<'_, '_, S> {
         try_reserve(&mut bumping.codes, workspace.bucket_count())?;
         // About what the surplus will be.
         try_reserve(&mut bumping.bumped, segment.keys.len() / 8)?;
-        let Workspace { ordered, starts, segment_bits, .. } = workspace;
-        scatter(ordered, segment.keys, *segment_bits, *starts)?;
+        let Workspace { ordered, starts, .. } = workspace;
+        scatter(ordered, segment.keys, *starts)?;
         if core::mem::replace(&mut workspace.used, true) {
             workspace.system.clear();
         }

@@ -2,10 +2,10 @@
 
 use super::one_by_one::OneByOne;
 use super::*;
-use crate::arch::Kernel;
 use crate::construct::Segment;
-use crate::equation::{Balance, below_segment, mix, seeded, segment};
+use crate::equation::{Balance, mix, seeded, segment};
 use crate::format::{Header, Kind};
+use crate::kernel::Kernel;
 use crate::layers::{Buckets, Further};
 use crate::layout::Order;
 use crate::testing::Random;
@@ -252,7 +252,7 @@ fn exceptions_are_stored_and_found() {
         let buckets = Buckets::of(width);
         // Twice what a bucket can hold, in three of them, and all in their last starts.
         let crowded = |mixed| {
-            let start = shape.starts().start(seeded(below_segment(mixed, 0), window::SEED));
+            let start = shape.starts().start(seeded(mixed, window::SEED));
             let crowded = [7, 8, 40].contains(&(start >> buckets.log));
             crowded && start % buckets.slots() >= buckets.slots() / 2
         };

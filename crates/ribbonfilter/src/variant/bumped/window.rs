@@ -5,7 +5,7 @@
 //! all keys of a bucket, and of a *class* of a bucket, stand side by side.
 
 use crate::construct::{Item, Ordered, Value};
-use crate::equation::{Seed, Seeded, Starts, below_segment, seeded};
+use crate::equation::{Seed, Seeded, Starts, seeded};
 use crate::error::OutOfMemory;
 use crate::memory::try_filled;
 use alloc::vec::Vec;
@@ -23,7 +23,6 @@ pub(super) const SEED: Seed = Seed::new(0);
 pub(super) fn scatter<V: Value>(
     ordered: &mut Ordered<V>,
     keys: &[Item<u64, V>],
-    segment_bits: u32,
     starts: Starts,
 ) -> Result<(), OutOfMemory> {
     let windows = starts.count().div_ceil(WINDOW as u64) as usize;
@@ -34,7 +33,7 @@ pub(super) fn scatter<V: Value>(
         keys,
         windows,
         room.min(keys.len()),
-        |key| seeded(below_segment(key, segment_bits), SEED),
+        |key| seeded(key, SEED),
         |hash| (starts.start(hash) >> WINDOW_LOG) as usize,
     )
 }

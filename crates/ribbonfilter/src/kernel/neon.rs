@@ -1,7 +1,7 @@
 //! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{Group, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, row_major};
 use crate::Width;
 use crate::width::Band;
 use core::arch::aarch64::*;
@@ -26,29 +26,39 @@ entries!(Neon(()));
 
 impl Instructions for Neon {
     #[inline(always)]
-    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
-        // SAFETY: the token proves NEON. Loads of 16 bytes begin before the end of the
-        // group's words, so they end less than 16 bytes beyond them, which its invariant
-        // allows.
+    unsafe fn parities<B: Band>(
+        self,
+        parts: [*const u8; 3],
+        coefficients: Coefficients,
+        columns: u8,
+    ) -> u8 {
+        let masks = coefficients.over_blocks::<B>();
+        let present = columns.count_ones() as usize * B::WORD_BYTES;
+        // SAFETY: the token proves NEON, and eight words can be read from each part on: 16 bytes
+        // of each load.
         unsafe {
+            let counts_of = |load: usize| match load * 16 < present {
+                true => counts::<B>(parts, masks, load),
+                false => vdupq_n_u8(0),
+            };
             let counts = match B::WIDTH {
                 Width::W64 | Width::W128 => {
-                    let [a, b, c, d] = [0, 1, 2, 3].map(|load| counts::<B>(&group, load));
+                    let [a, b, c, d] = [0, 1, 2, 3].map(counts_of);
                     let quarters = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
                     vpaddq_u8(quarters, quarters)
                 }
                 Width::W32 => {
-                    let halves = vpaddq_u8(counts::<B>(&group, 0), counts::<B>(&group, 1));
+                    let halves = vpaddq_u8(counts_of(0), counts_of(1));
                     vpaddq_u8(halves, halves)
                 }
                 Width::W16 => {
-                    let whole = counts::<B>(&group, 0);
+                    let whole = counts_of(0);
                     vpaddq_u8(whole, whole)
                 }
             };
             const PLACES: [i8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
             let parities = vand_u8(vget_low_u8(counts), vdup_n_u8(1));
-            u64::from(vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr()))))
+            vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr())))
         }
     }
 
@@ -94,29 +104,23 @@ unsafe fn chosen_rows<const SIZE: usize>(source: *const u8, coefficients: u64) -
     }
 }
 
-/// The set bits of each byte of the `load`-th 16 bytes of words under the coefficients;
-/// none where the group has no words.
+/// The set bits of each byte of the `load`-th 16 bytes of words under the coefficients.
 ///
 /// # Safety
-/// NEON, and 16 bytes to read wherever words of the group begin.
+/// NEON, and 16 bytes to read there in each part.
 #[inline(always)]
-unsafe fn counts<B: Band>(group: &Group<'_>, load: usize) -> uint8x16_t {
+unsafe fn counts<B: Band>(parts: [*const u8; 3], masks: [u64; 3], load: usize) -> uint8x16_t {
     // SAFETY: as above.
     unsafe {
         let mut sum = vdupq_n_u8(0);
-        let word = B::WIDTH.block_slots() as usize / 8;
-        let words = group.columns.count_ones() as usize;
-        if load * 16 < words * word {
-            for part in 0..B::PARTS {
-                let source = group.parts[part].add(load * 16);
-                let mask = group.masks[part];
-                let coefficients = match B::WIDTH {
-                    Width::W64 | Width::W128 => vreinterpretq_u8_u64(vdupq_n_u64(mask)),
-                    Width::W32 => vreinterpretq_u8_u32(vdupq_n_u32(mask as u32)),
-                    Width::W16 => vreinterpretq_u8_u16(vdupq_n_u16(mask as u16)),
-                };
-                sum = veorq_u8(sum, vandq_u8(vld1q_u8(source), coefficients));
-            }
+        for part in 0..B::PARTS {
+            let source = parts[part].add(load * 16);
+            let chosen = match B::WIDTH {
+                Width::W64 | Width::W128 => vreinterpretq_u8_u64(vdupq_n_u64(masks[part])),
+                Width::W32 => vreinterpretq_u8_u32(vdupq_n_u32(masks[part] as u32)),
+                Width::W16 => vreinterpretq_u8_u16(vdupq_n_u16(masks[part] as u16)),
+            };
+            sum = veorq_u8(sum, vandq_u8(vld1q_u8(source), chosen));
         }
         vcntq_u8(sum)
     }

@@ -1,6 +1,7 @@
-//! The kernel for every target: safe code without a branch.
+//! The kernel for every target: no branch per column.
+#![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{GROUP, Group, Instructions, Work};
+use super::{Coefficients, GROUP, Instructions, Work};
 use crate::width::Band;
 
 #[derive(Clone, Copy)]
@@ -15,13 +16,29 @@ entries!(Portable);
 
 impl Instructions for Portable {
     #[inline(always)]
-    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
-        let [a, b, c, d] = group.sum_half::<B>(0);
-        let [e, f, g, h] = match group.columns > 0xf {
-            true => group.sum_half::<B>(4),
-            false => [0; 4],
+    unsafe fn parities<B: Band>(
+        self,
+        parts: [*const u8; 3],
+        coefficients: Coefficients,
+        columns: u8,
+    ) -> u8 {
+        let masks = coefficients.over_blocks::<B>();
+        let word = |column: usize| {
+            (0..B::PARTS).fold(0, |sum, part| {
+                // SAFETY: eight words can be read from each part on.
+                let bytes = unsafe {
+                    let begin = parts[part].add(column * B::WORD_BYTES);
+                    core::slice::from_raw_parts(begin, B::WORD_BYTES)
+                };
+                let mut padded = [0; 8];
+                padded[..B::WORD_BYTES].copy_from_slice(bytes);
+                sum ^ u64::from_le_bytes(padded) & masks[part]
+            })
         };
-        parities_of([a, b, c, d, e, f, g, h])
+        let [a, b, c, d] = [0, 1, 2, 3].map(word);
+        // Columns that do not exist are half of the work, or none.
+        let [e, f, g, h] = if columns > 0xf { [4, 5, 6, 7].map(word) } else { [0; 4] };
+        parities_of([a, b, c, d, e, f, g, h]) as u8
     }
 }
 

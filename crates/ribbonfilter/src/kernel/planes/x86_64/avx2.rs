@@ -3,7 +3,7 @@
 
 use super::vectors::{NO_LANE, Vectors, proven};
 use super::{Planes, Pool, STRIDE, substitute, sweep};
-use crate::arch::avx2::Avx2;
+use crate::kernel::avx2::Avx2;
 use crate::layout::Layout;
 use core::arch::x86_64::*;
 

@@ -2,11 +2,13 @@
 //! bit. A new kernel is tested as soon as [`Kernel::available`] knows it.
 
 use super::*;
+use crate::Width;
 use crate::back_substitution::solve_rows;
-use crate::layout::{MAX_COLUMNS, READ_AHEAD};
+use crate::layout::{Layout, MAX_COLUMNS, Order, READ_AHEAD, first_bits};
 use crate::testing::Random;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 /// A solution of random bits, and what each slot's row is.
 struct Oracle {
@@ -16,17 +18,17 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// All bytes are random, the `more` behind the solution too: they must not matter.
+    /// All bytes are random, the `more` after the solution too: they must not matter.
     fn draw(layout: Layout, more: usize, random: &mut Random) -> Self {
         let bytes = random.bytes(layout.size_in_bytes() as usize + more);
         let row = |slot| layout.row(&bytes, slot, layout.columns_of(layout.block_of(slot)));
         Self { rows: (0..layout.slots()).map(row).collect(), layout, bytes }
     }
 
-    /// A copy that begins `offset` bytes behind a multiple of 8, and where it does.
+    /// A copy that begins `offset` bytes after a multiple of 64, and where it does.
     fn at_alignment(&self, offset: usize) -> (Vec<u8>, usize) {
-        let mut buffer = vec![0xa5; self.bytes.len() + 16];
-        let from = buffer.as_ptr().align_offset(8) + offset;
+        let mut buffer = vec![0xa5; self.bytes.len() + 128];
+        let from = buffer.as_ptr().align_offset(64) + offset;
         buffer[from..][..self.bytes.len()].copy_from_slice(&self.bytes);
         (buffer, from)
     }
@@ -37,7 +39,8 @@ impl Oracle {
 
     /// The sum of the rows that the coefficients choose among the slots that exist, one
     /// after the other, in the columns of the block in which they start.
-    fn sum<B: Band>(&self, slot: u64, coefficients: B) -> u64 {
+    fn sum<B: Band>(&self, slot: u64, words: [u64; 2]) -> u64 {
+        let coefficients = B::from_aligned(words, slot);
         let rows = self.rows[slot as usize..].iter().zip(0..B::WIDTH.bits());
         let chosen = rows.filter(|&(_, k)| coefficients.advance(k).first_block() & 1 == 1);
         chosen.fold(0, |sum, (row, _)| sum ^ row) & first_bits(self.columns_at(slot) as u32)
@@ -45,11 +48,11 @@ impl Oracle {
 }
 
 /// Random coefficients mostly, and now and then the extremes.
-fn some_coefficients<B: Band>(random: &mut Random) -> B {
+fn some_words(random: &mut Random) -> [u64; 2] {
     match random.next() % 8 {
-        0 => B::from_words(1, 0),
-        1 => B::from_words(u64::MAX, u64::MAX),
-        _ => random.band(),
+        0 => [0; 2],
+        1 => [u64::MAX; 2],
+        _ => [random.next(), random.next()],
     }
 }
 
@@ -84,9 +87,11 @@ fn layouts<B: Band>() -> Vec<Layout> {
 #[derive(Clone, Copy)]
 struct Compare<'a, B> {
     oracle: &'a Oracle,
+    solution: &'a Solution,
     bytes: &'a [u8],
-    coefficients: &'a [B],
+    words: &'a [[u64; 2]],
     name: &'static str,
+    band: PhantomData<B>,
 }
 
 impl<B: Band> Work for Compare<'_, B> {
@@ -94,84 +99,87 @@ impl<B: Band> Work for Compare<'_, B> {
 
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) {
-        let fractional = self.oracle.layout.is_fractional();
-        if self.oracle.layout.order() == Order::Rows {
+        let layout = &self.oracle.layout;
+        if layout.order() == Order::Rows {
             return self.run_on_rows(instructions);
         }
-        match fractional {
-            true => self.run_on_path::<I, Knows<true, false>>(instructions),
-            false => self.run_on_path::<I, Knows<false, false>>(instructions),
+        if layout.columns() == 8 && !layout.is_fractional() && B::WORD_BYTES == 8 {
+            self.run_on::<I, Eight>(instructions);
         }
+        if layout.columns() as usize <= GROUP {
+            self.run_on::<I, Few>(instructions);
+        }
+        self.run_on::<I, Any>(instructions);
     }
 }
 
 impl<B: Band> Compare<'_, B> {
-    /// Every equation that has its slots has the sum of its rows, and every one has it slowly.
+    /// Every equation that has its slots has the sum of its rows, and every one has it by plain
+    /// code.
     #[inline(always)]
     fn run_on_rows<I: Instructions>(self, instructions: I) {
-        let Self { oracle, bytes, coefficients, name } = self;
-        let solution = Solution::new(oracle.layout, B::WIDTH, bytes.len());
+        let Self { oracle, solution, bytes, words, name, .. } = self;
         let readable = solution.over(bytes).expect("bytes of that length");
-        for (slot, &coefficients) in (0..).zip(coefficients) {
-            let laid = readable.lay::<B, Knows<false, false>>(slot, coefficients, 0);
-            let sum = oracle.sum(slot, coefficients);
-            let slowly = readable.row_slowly(laid).map(|(row, _)| row);
-            assert_eq!(slowly, Some(sum), "slot {slot} of {:?}", oracle.layout);
+        for (slot, &words) in (0..).zip(words) {
+            let sum = oracle.sum::<B>(slot, words);
+            let plain = readable.row_plain::<B>(slot, words).map(|(row, _)| row);
+            assert_eq!(plain, Some(sum), "slot {slot} of {:?}", oracle.layout);
             let whole = slot + u64::from(B::WIDTH.bits()) <= oracle.layout.slots();
-            let found = readable.sum_of_rows(instructions, laid);
+            let found = readable.sum_of_rows::<I, B>(instructions, slot, words);
             assert_eq!(found, whole.then_some(sum), "{name}: slot {slot} of {:?}", oracle.layout);
         }
     }
 
-    #[inline(always)]
-    fn run_on_path<I: Instructions, P: Path>(self, instructions: I) {
-        if self.oracle.layout.columns() as usize <= GROUP {
-            self.run_on::<I, Short<P>>(instructions);
-        }
-        self.run_on::<I, P>(instructions);
-    }
-
-    /// The answer equals the row whatever lies beyond the columns, and no row that differs
+    /// An equation matches its row whatever lies beyond the columns, and no row that differs
     /// in one column; which one, changes from slot to slot.
     #[inline(always)]
-    fn run_on<I: Instructions, P: Path>(self, instructions: I) {
-        let Self { oracle, bytes, coefficients, name } = self;
-        let solution = Solution::new(oracle.layout, B::WIDTH, bytes.len());
+    fn run_on<I: Instructions, C: ColumnCount>(self, instructions: I) {
+        let Self { oracle, solution, bytes, words, name, .. } = self;
         let readable = solution.over(bytes).expect("bytes of that length");
-        for (slot, &coefficients) in (0..).zip(coefficients) {
-            let matches = |row| {
-                let laid = readable.lay::<B, P>(slot, coefficients, row);
-                let slowly = readable.matches_slowly(laid);
-                let matches = readable.matches::<I, B, P>(instructions, laid);
-                assert!(matches.is_none_or(|matches| matches == slowly), "{name}: slot {slot}");
-                slowly
-            };
-            let (sum, columns) = (oracle.sum(slot, coefficients), oracle.columns_at(slot));
+        for (slot, &words) in (0..).zip(words) {
+            let (sum, columns) = (oracle.sum::<B>(slot, words), oracle.columns_at(slot));
             let beyond = !first_bits(columns as u32);
             let other = sum ^ (1u64 << slot.checked_rem(columns as u64).unwrap_or(0)) & !beyond;
-            let exact = matches(sum | beyond) && (columns == 0 || !matches(other));
-            assert!(exact, "{name}: slot {slot} of {:?}", oracle.layout);
+            let context = format_args!("{name}: slot {slot} of {:?}", oracle.layout);
+            for (row, expected) in [(sum | beyond, true), (other, columns == 0)] {
+                let found = readable.matches::<I, B, C>(instructions, slot, words, row);
+                assert!(found.is_none_or(|found| found == expected), "{context}");
+            }
+            let found = readable.row::<I, B>(instructions, slot, words);
+            assert!(found.is_none_or(|found| found == sum), "{context}");
+            assert_eq!(readable.row_plain::<B>(slot, words), Some((sum, !beyond)), "{context}");
         }
     }
 }
 
-/// Bytes behind the solution, and alignments: as many bytes as a file has, where kernels
+/// Bytes after the solution, and alignments: as many bytes as a file has, where kernels
 /// are fast, and just those that must follow, where they must not read too far.
-const BEHIND: [(usize, &[usize]); 2] = [(40, &[0, 1, 2, 3, 4, 5, 6, 7]), (READ_AHEAD, &[0, 5])];
+const AFTER: [(usize, &[usize]); 2] = [(40, &[0, 1, 2, 3, 4, 5, 6, 7]), (READ_AHEAD, &[0, 5])];
 
 fn check_kernels<B: Band>() {
     let mut random = Random(B::WIDTH.bits().into());
     for layout in layouts::<B>() {
-        for (more, offsets) in BEHIND {
+        for (more, offsets) in AFTER {
             let oracle = Oracle::draw(layout, more, &mut random);
             for &offset in offsets {
                 let (buffer, from) = oracle.at_alignment(offset);
                 let bytes = &buffer[from..][..oracle.bytes.len()];
                 let slots = 0..layout.slots();
-                let drawn: Vec<B> = slots.map(|_| some_coefficients(&mut random)).collect();
+                let words: Vec<_> = slots.map(|_| some_words(&mut random)).collect();
+                let plain = Solution::new(layout, B::WIDTH, bytes.len());
+                let mut with_tail = plain;
+                with_tail.copy_tail(bytes);
                 for kernel in Kernel::available() {
-                    let name = kernel.name();
-                    kernel.run(Compare { oracle: &oracle, bytes, coefficients: &drawn, name });
+                    for solution in [&plain, &with_tail] {
+                        kernel.run(Compare::<B> {
+                            oracle: &oracle,
+                            solution,
+                            bytes,
+                            words: &words,
+                            name: kernel.name(),
+                            band: PhantomData,
+                        });
+                    }
                 }
             }
         }
@@ -186,16 +194,42 @@ fn kernels_match_the_oracle() {
     check_kernels::<u128>();
 }
 
-/// The fast way must be open, or the test above shows nothing of it.
+/// The fast way must be open, or the test above shows nothing of it: for every equation with
+/// all its slots, if the last block is copied; and never further than can be read.
 #[test]
-fn whole_blocks_take_the_fast_way() {
-    for width in Width::ALL {
-        let layout = Layout::new(width, 1000, 8, 3);
-        let size = layout.size_in_bytes() as usize;
-        assert!(Solution::new(layout, width, size + 40).fast_blocks > 10);
-        let whole = layout.offset(layout.whole_blocks());
-        assert_eq!(Solution::new(layout, width, whole + OVER_READ - 1).fast_blocks, 0);
+fn equations_take_the_fast_way() {
+    fn is_fast<B: Band>(solution: &Solution, bytes: &[u8], slot: u64) -> bool {
+        let readable = solution.over(bytes).expect("bytes of that length");
+        struct Query<'a, B>(Readable<'a>, u64, PhantomData<B>);
+        impl<B: Band> Work for Query<'_, B> {
+            type Output = bool;
+            #[inline(always)]
+            fn run<I: Instructions>(self, instructions: I) -> bool {
+                self.0.matches::<I, B, Any>(instructions, self.1, [0; 2], 0).is_some()
+            }
+        }
+        Kernel::best().run(Query::<B>(readable, slot, PhantomData))
     }
+    fn check<B: Band>() {
+        for (slots, columns, boundary) in [(1000, 8, 0), (1000, 7, 3), (960, 6, 0), (1000, 3, 1)] {
+            let layout = Layout::new(B::WIDTH, slots, columns, boundary);
+            let bytes = vec![0; layout.size_in_bytes() as usize + 40];
+            let mut solution = Solution::new(layout, B::WIDTH, bytes.len());
+            let last = slots - u64::from(B::WIDTH.bits());
+            assert!(is_fast::<B>(&solution, &bytes, last - 64));
+            assert!(!is_fast::<B>(&solution, &bytes, last));
+            solution.copy_tail(&bytes);
+            assert!((0..=last).all(|slot| is_fast::<B>(&solution, &bytes, slot)));
+            assert!(!is_fast::<B>(&solution, &bytes, last + 1));
+            let whole = layout.offset(layout.whole_blocks());
+            let solution = Solution::new(layout, B::WIDTH, whole.min(bytes.len() - 41));
+            assert!(!is_fast::<B>(&solution, &bytes[..whole.min(bytes.len() - 41)], 0));
+        }
+    }
+    check::<u16>();
+    check::<u32>();
+    check::<u64>();
+    check::<u128>();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! AVX2: four columns in a vector, and the parities of eight looked up half a byte at a time.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, row_major};
 use crate::Width;
 use crate::width::Band;
 use core::arch::x86_64::*;
@@ -49,36 +49,35 @@ entries!(Avx2(()), "avx2,bmi1,bmi2,lzcnt,popcnt");
 
 impl Instructions for Avx2 {
     #[inline(always)]
-    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
-        // SAFETY: the token proves the features. Loads of 32 bytes (16 for w = 16) begin at
-        // each part's offset, and for more than four 64-bit words also 32 bytes behind it:
-        // they end less than 32 bytes beyond the group's words, which its invariant allows.
+    unsafe fn parities<B: Band>(
+        self,
+        parts: [*const u8; 3],
+        coefficients: Coefficients,
+        _: u8,
+    ) -> u8 {
+        let masks = coefficients.over_blocks::<B>();
+        // SAFETY: the token proves the features, and eight words can be read from each part on.
         unsafe {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
-                    let low = sum_of_words::<B>(&group, 0);
-                    let high = match group.columns > 0xf {
-                        true => sum_of_words::<B>(&group, 32),
-                        false => low,
-                    };
-                    // Columns 0, 1, 4, 5 and 2, 3, 6, 7; then the halves of every word, 32 bits
-                    // each, added, which brings the columns into order.
-                    let even = _mm256_castsi256_ps(_mm256_permute2x128_si256::<0x20>(low, high));
-                    let odd = _mm256_castsi256_ps(_mm256_permute2x128_si256::<0x31>(low, high));
-                    let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(even, odd));
-                    let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(even, odd));
-                    parities_of_32(_mm256_xor_si256(near, far))
+                    let low = _mm256_castsi256_ps(sum_of_words::<B>(parts, masks, 0));
+                    let high = _mm256_castsi256_ps(sum_of_words::<B>(parts, masks, 32));
+                    // The halves of every word, 32 bits each, added. Columns are now in the order
+                    // 0, 1, 4, 5, 2, 3, 6, 7.
+                    let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
+                    let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
+                    let halves = _mm256_xor_si256(near, far);
+                    parities_of_32(_mm256_permute4x64_epi64::<0b11_01_10_00>(halves))
                 }
                 Width::W16 | Width::W32 => {
                     let mut sum = _mm256_setzero_si256();
                     for part in 0..B::PARTS {
-                        let source = group.parts[part];
                         let words = match B::WIDTH {
-                            Width::W32 => _mm256_loadu_si256(source.cast()),
-                            _ => _mm256_cvtepu16_epi32(_mm_loadu_si128(source.cast())),
+                            Width::W32 => _mm256_loadu_si256(parts[part].cast()),
+                            _ => _mm256_cvtepu16_epi32(_mm_loadu_si128(parts[part].cast())),
                         };
-                        let coefficients = _mm256_set1_epi32(group.masks[part] as i32);
-                        sum = _mm256_xor_si256(sum, _mm256_and_si256(words, coefficients));
+                        let chosen = _mm256_set1_epi32(masks[part] as i32);
+                        sum = _mm256_xor_si256(sum, _mm256_and_si256(words, chosen));
                     }
                     parities_of_32(sum)
                 }
@@ -204,21 +203,19 @@ unsafe fn sum_of_64<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
     }
 }
 
-/// Four columns' words under the coefficients, summed over the parts.
+/// Four words under the coefficients, summed over the parts.
 ///
 /// # Safety
-/// AVX2, and 32 bytes to read from each part's offset and `ahead` on.
+/// AVX2, and 32 bytes to read from each part and `ahead` on.
 #[inline(always)]
-unsafe fn sum_of_words<B: Band>(group: &Group<'_>, ahead: usize) -> __m256i {
+unsafe fn sum_of_words<B: Band>(parts: [*const u8; 3], masks: [u64; 3], ahead: usize) -> __m256i {
     // SAFETY: as above.
     unsafe {
-        let mut sum = _mm256_setzero_si256();
-        for part in 0..B::PARTS {
-            let words = _mm256_loadu_si256(group.parts[part].add(ahead).cast());
-            let coefficients = _mm256_set1_epi64x(group.masks[part] as i64);
-            sum = _mm256_xor_si256(sum, _mm256_and_si256(words, coefficients));
-        }
-        sum
+        let chosen = |part: usize| {
+            let words = _mm256_loadu_si256(parts[part].wrapping_add(ahead).cast());
+            _mm256_and_si256(words, _mm256_set1_epi64x(masks[part] as i64))
+        };
+        (1..B::PARTS).fold(chosen(0), |sum, part| _mm256_xor_si256(sum, chosen(part)))
     }
 }
 
@@ -227,7 +224,7 @@ unsafe fn sum_of_words<B: Band>(group: &Group<'_>, ahead: usize) -> __m256i {
 /// # Safety
 /// AVX2.
 #[inline(always)]
-unsafe fn parities_of_32(words: __m256i) -> u64 {
+unsafe fn parities_of_32(words: __m256i) -> u8 {
     // SAFETY: as above.
     unsafe {
         // The halves of every byte added, and the parity of what they sum to looked up.
@@ -240,6 +237,6 @@ unsafe fn parities_of_32(words: __m256i) -> u64 {
         let odd = _mm256_madd_epi16(bytes, _mm256_set1_epi16(0x101));
         // From its bit 8 on a word tells how many of its four bytes are odd; that bit becomes the
         // top one.
-        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(odd))) as u64
+        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(odd))) as u8
     }
 }

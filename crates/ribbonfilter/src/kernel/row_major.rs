@@ -3,51 +3,49 @@
 //! A kernel gets the `w` rows of an equation as bytes and nothing else. The code for every
 //! target adds as many rows at once as fit into a word, under a mask of theirs.
 
-use super::{Instructions, Laid, Readable};
+use super::{Instructions, Readable};
 use crate::width::Band;
 
 impl<'a> Readable<'a> {
-    /// The row that a row-major solution gives an equation; nothing if it has fewer slots than
-    /// the equation.
+    /// The row that a row-major solution gives an equation from `slot` on. Nothing where only
+    /// [`row_plain`](Self::row_plain) can say.
     #[inline(always)]
     pub(crate) fn sum_of_rows<I: Instructions, B: Band>(
         self,
         instructions: I,
-        laid: Laid<B>,
+        slot: u64,
+        words: [u64; 2],
     ) -> Option<u64> {
-        let (slot, coefficients) = (laid.slot, laid.coefficients);
-        Some(match self.solution.layout.columns() {
-            16 => instructions.sum_rows::<B, 2>(self.rows::<B>(slot, 2)?, coefficients),
-            32 => instructions.sum_rows::<B, 4>(self.rows::<B>(slot, 4)?, coefficients),
-            _ => instructions.sum_rows::<B, 8>(self.rows::<B>(slot, 8)?, coefficients),
-        })
+        match self.layout().columns() {
+            16 => self.sum_of::<I, B, 2>(instructions, slot, words),
+            32 => self.sum_of::<I, B, 4>(instructions, slot, words),
+            _ => self.sum_of::<I, B, 8>(instructions, slot, words),
+        }
     }
 
-    /// As many rows as an equation has coefficients, if there are so many from a slot on.
+    /// The same for rows of `SIZE` bytes; nothing where fewer slots follow than an equation has.
     #[inline(always)]
-    fn rows<B: Band>(self, slot: u64, size: usize) -> Option<&'a [u8]> {
+    fn sum_of<I: Instructions, B: Band, const SIZE: usize>(
+        self,
+        instructions: I,
+        slot: u64,
+        words: [u64; 2],
+    ) -> Option<u64> {
         let rows = B::WIDTH.bits() as usize;
-        let last = self.solution.layout.slots().checked_sub(rows as u64)?;
-        if slot > last {
+        if slot > self.layout().slots().checked_sub(rows as u64)? {
             return None;
         }
-        self.bytes.get(slot as usize * size..)?.get(..rows * size)
+        let rows = self.bytes().get(slot as usize * SIZE..)?.get(..rows * SIZE)?;
+        Some(instructions.sum_rows::<B, SIZE>(rows, B::from_aligned(words, slot)))
     }
 
-    /// The sum of the rows that coefficients choose, all of slots that exist, one by one.
-    pub(super) fn chosen_rows<B: Band>(self, slot: u64, coefficients: B) -> u64 {
-        let layout = &self.solution.layout;
-        let row = |slot| layout.row(self.bytes, slot, layout.columns() as usize);
+    /// The sum of the rows that coefficients choose, one by one.
+    pub(super) fn chosen_rows<B: Band>(self, slot: u64, words: [u64; 2]) -> u64 {
+        let layout = self.layout();
+        let coefficients = B::from_aligned(words, slot) & B::first_bits(layout.slots() - slot);
+        let row = |slot| layout.row(self.bytes(), slot, layout.columns() as usize);
         let chosen = |k: &u32| coefficients.advance(*k).first_block() & 1 == 1;
         (0..B::WIDTH.bits()).filter(chosen).fold(0, |sum, k| sum ^ row(slot + u64::from(k)))
-    }
-
-    /// Asks for the memory that [`sum_of_rows`](Self::sum_of_rows) will read.
-    #[inline(always)]
-    pub(crate) fn fetch_rows<B: Band>(self, laid: &Laid<B>) {
-        let size = self.solution.layout.columns() as usize / 8;
-        let first = self.bytes.as_ptr().wrapping_add(laid.slot as usize * size);
-        self.fetch_from(first, B::WIDTH.bits() as usize * size);
     }
 }
 

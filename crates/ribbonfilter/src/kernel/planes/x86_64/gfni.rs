@@ -6,13 +6,13 @@
 
 use super::vectors::{NO_LANE, Vectors, proven};
 use super::{DIAGONAL, Planes, Pool, avx2, substitute, sweep};
-use crate::arch::avx512::Avx512;
+use crate::kernel::avx512::Avx512;
 use crate::layout::Layout;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
 #[derive(Clone, Copy)]
-pub(in crate::arch::planes) struct Gfni(Avx512);
+pub(in crate::kernel::planes) struct Gfni(Avx512);
 
 impl Gfni {
     #[inline]

@@ -9,8 +9,8 @@ mod tests;
 mod vectors;
 
 use super::{CACHED, Eliminator, MOST_LANES, Planes, Pool, STRIDE};
-use crate::arch::avx2::Avx2;
-use crate::arch::avx512::Avx512;
+use crate::kernel::avx2::Avx2;
+use crate::kernel::avx512::Avx512;
 use crate::layout::Layout;
 use vectors::Vectors;
 

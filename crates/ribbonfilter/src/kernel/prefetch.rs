@@ -4,7 +4,7 @@
 /// Asks for the cache line of an address, which need not be one that can be read.
 #[inline(always)]
 #[cfg(target_arch = "x86_64")]
-pub(super) fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     // SAFETY: a prefetch reads nothing that the program could see, and of an address that
     // cannot be read it does nothing; SSE is part of every x86-64.
@@ -13,7 +13,7 @@ pub(super) fn prefetch(address: *const u8) {
 
 #[inline(always)]
 #[cfg(target_arch = "aarch64")]
-pub(super) fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     // SAFETY: a prefetch changes nothing that the program could see, and of an address that
     // cannot be read it does nothing.
     unsafe {

@@ -1,9 +1,7 @@
-//! AVX-512 with VPOPCNTDQ: eight columns (16 of narrow ribbons) in one vector.
-//!
-//! Masked loads never touch what lies beyond a group's words.
+//! AVX-512 with VPOPCNTDQ: eight columns in one vector.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Group, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, row_major};
 use crate::Width;
 use crate::back_substitution::{Columns, Rows};
 use crate::width::Band;
@@ -49,45 +47,57 @@ entries!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
 );
 
+/// `a ? b : c`, bit by bit, of a ternary operation.
+const SELECT: i32 = 0xca;
+/// `a ^ (b & c)`.
+const XOR_AND: i32 = 0x78;
+
 impl Instructions for Avx512 {
     #[inline(always)]
-    fn parities<B: Band>(self, group: Group<'_>) -> u64 {
-        let mask = group.columns;
-        let mut bits = 0;
-        // SAFETY: the token proves the features. The masked loads read as many words as `columns` has bits from
-        // each part's offset on, which the group's invariant allows.
+    unsafe fn parities<B: Band>(
+        self,
+        parts: [*const u8; 3],
+        coefficients: Coefficients,
+        _: u8,
+    ) -> u8 {
+        let Coefficients { words, slot } = coefficients;
+        // SAFETY: the token proves the features, and eight words can be read from each part on.
         unsafe {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
-                    let coefficients = _mm512_set1_epi64(group.masks[0] as i64);
-                    let words = _mm512_maskz_loadu_epi64(mask, group.parts[0].cast());
-                    let mut sum = _mm512_and_si512(words, coefficients);
-                    for part in 1..B::PARTS {
-                        let words = _mm512_maskz_loadu_epi64(mask, group.parts[part].cast());
-                        let coefficients = _mm512_set1_epi64(group.masks[part] as i64);
-                        // sum ^ (words & coefficients)
-                        sum = _mm512_ternarylogic_epi64::<0x78>(sum, words, coefficients);
+                    // The slots from the start on are those of the first block, the slots before
+                    // it those of the last: one selection makes one block of both.
+                    let from_start = _mm512_set1_epi64(u64::MAX.wrapping_shl(slot as u32) as i64);
+                    let first = _mm512_loadu_epi64(parts[0].cast());
+                    let last = _mm512_loadu_epi64(parts[B::PARTS - 1].cast());
+                    let ends = _mm512_ternarylogic_epi64::<SELECT>(from_start, first, last);
+                    let chosen =
+                        _mm512_set1_epi64((words[0] | 1u64.wrapping_shl(slot as u32)) as i64);
+                    let mut sum = _mm512_and_si512(ends, chosen);
+                    if B::WIDTH == Width::W128 {
+                        let middle = _mm512_loadu_epi64(parts[1].cast());
+                        let chosen = _mm512_set1_epi64(words[1] as i64);
+                        sum = _mm512_ternarylogic_epi64::<XOR_AND>(sum, middle, chosen);
                     }
                     let counts = _mm512_popcnt_epi64(sum);
-                    bits |= u64::from(_mm512_test_epi64_mask(counts, _mm512_set1_epi64(1)));
+                    _mm512_test_epi64_mask(counts, _mm512_set1_epi64(1))
                 }
                 Width::W16 | Width::W32 => {
+                    let masks = coefficients.over_blocks::<B>();
                     let mut sum = _mm256_setzero_si256();
                     for part in 0..B::PARTS {
-                        let source = group.parts[part];
                         let words = match B::WIDTH {
-                            Width::W32 => _mm256_maskz_loadu_epi32(mask, source.cast()),
-                            _ => _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, source.cast())),
+                            Width::W32 => _mm256_loadu_epi32(parts[part].cast()),
+                            _ => _mm256_cvtepu16_epi32(_mm_loadu_epi16(parts[part].cast())),
                         };
-                        let coefficients = _mm256_set1_epi32(group.masks[part] as i32);
-                        sum = _mm256_ternarylogic_epi32::<0x78>(sum, words, coefficients);
+                        let chosen = _mm256_set1_epi32(masks[part] as i32);
+                        sum = _mm256_ternarylogic_epi32::<XOR_AND>(sum, words, chosen);
                     }
                     let counts = _mm256_popcnt_epi32(sum);
-                    bits |= u64::from(_mm256_test_epi32_mask(counts, _mm256_set1_epi32(1)));
+                    _mm256_test_epi32_mask(counts, _mm256_set1_epi32(1))
                 }
             }
         }
-        bits
     }
 
     #[inline(always)]

@@ -109,10 +109,11 @@ fn check_gather<V: Vectors, const VECTORS: usize>(cpu: V, random: &mut Random) {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn vectors_do_what_they_say() {
-    if let Some(avx2) = crate::arch::avx2::Avx2::detect() {
+    if let Some(avx2) = crate::kernel::avx2::Avx2::detect() {
         check(avx2);
     }
-    if let Some(gfni) = crate::arch::avx512::Avx512::detect().and_then(super::gfni::Gfni::detect) {
+    if let Some(gfni) = crate::kernel::avx512::Avx512::detect().and_then(super::gfni::Gfni::detect)
+    {
         check(gfni);
     }
 }

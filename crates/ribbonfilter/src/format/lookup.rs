@@ -1,0 +1,162 @@
+//! The footer of a filter of a usual shape, for a single query.
+//!
+//! Engines open a filter block for each lookup. [`Header`](super::Header) describes every
+//! structure there is and says what is wrong with bytes that are none; filling it takes longer
+//! than the query. [`read`] takes the shapes that engines use, a few numbers each, and returns
+//! nothing for all others and for everything that is wrong, which the header then sorts out.
+//! So it must not take anything that the header refuses; a test compares the two over mutated
+//! footers.
+
+use super::layers::{COUNT, EXCEPTION, LAYER, directory_bytes, number_of};
+use super::{
+    FINGERPRINT_BITS, FIXED, MAX_BLOCKS, SEGMENT_SEEDS, at, decode_rate, features, get,
+    header_check, is_recognised,
+};
+use crate::layers::{Buckets, Layer};
+use crate::layout::Layout;
+use crate::{Variant, Width};
+
+/// What a query of one key needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup {
+    pub(crate) width: Width,
+    pub(crate) smash: bool,
+    /// The only layer, or the first.
+    pub(crate) first: Layer,
+    /// Layers after the first, and the next of them.
+    pub(crate) further: usize,
+    pub(crate) second: Layer,
+    pub(crate) exceptions: u32,
+    pub(crate) layout: Layout,
+    pub(crate) solution_bytes: u64,
+    /// The seed of the last layer, unless every segment has its own.
+    pub(crate) seed: u8,
+    pub(crate) has_seeds: bool,
+    /// Bits of a fingerprint that are not stored.
+    pub(crate) skipped: u32,
+}
+
+/// Reads the footer of a Standard, Homogeneous or Bumped filter with w = 64 or 128, one to eight
+/// columns, and at least as many slots as an equation has.
+#[inline(always)]
+pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
+    let (data, fixed) = bytes.split_last_chunk::<FIXED>()?;
+    let what = fixed[at::WHAT];
+    let width = match what >> 4 & 3 {
+        2 => Width::W64,
+        3 => Width::W128,
+        _ => return None,
+    };
+    let variant = what >> 2 & 3;
+    let columns = get(fixed, at::COLUMNS) as u32;
+    let (first_column, columns) = (columns >> 7 & 0x3f, columns & 0x7f);
+    let usual = is_recognised(fixed)
+        && get(fixed, at::HEADER_CHECK) == header_check(fixed)
+        && what & 3 == 0
+        && variant != Variant::Balanced as u8
+        && what >> 7 == 0
+        && features(fixed) & !SEGMENT_SEEDS == 0
+        && (1..=8).contains(&columns)
+        && first_column + columns <= FINGERPRINT_BITS
+        && get(fixed, at::KEYS) > 0;
+    let rate = get(fixed, at::RATE) as u32;
+    if !usual || rate != 0 && decode_rate(rate) > 1.0 {
+        return None;
+    }
+    let segment_bits = u32::from(fixed[at::SEGMENTS] & 31);
+    let first = Layer::new(segment_bits, get(fixed, at::SEGMENT_SLOTS));
+    let further = usize::from(fixed[at::SEGMENTS] >> 5);
+    let is_bumped = variant == Variant::Bumped as u8;
+    let layers = match (further, is_bumped) {
+        (0, _) => one_layer(first, width, variant)?,
+        (_, true) => all_layers(data, first, further, width)?,
+        (_, false) => return None,
+    };
+    if layers.has_seeds != (features(fixed) == SEGMENT_SEEDS) {
+        return None;
+    }
+    let boundary = get(fixed, at::BOUNDARY);
+    let blocks = layers.slots.div_ceil(64);
+    if blocks > MAX_BLOCKS || boundary > 0 && boundary >= blocks {
+        return None;
+    }
+    // Neither overflows: there are at most 2^46 slots of eight columns.
+    let solution_bytes = (layers.slots * u64::from(columns) - 64 * boundary).div_ceil(8);
+    if solution_bytes + layers.metadata != data.len() as u64 {
+        return None;
+    }
+    Some(Lookup {
+        width,
+        smash: what >> 6 & 1 == 1,
+        first,
+        further,
+        second: layers.second,
+        exceptions: layers.exceptions,
+        layout: Layout::new(width, layers.slots, columns, boundary),
+        solution_bytes,
+        seed: fixed[at::SEED],
+        has_seeds: layers.has_seeds,
+        skipped: if variant == Variant::Homogeneous as u8 {
+            FINGERPRINT_BITS
+        } else {
+            first_column
+        },
+    })
+}
+
+struct Layers {
+    slots: u64,
+    second: Layer,
+    exceptions: u32,
+    /// Every segment has a seed of its own.
+    has_seeds: bool,
+    /// Bytes of seeds, or of codes, exceptions and directory.
+    metadata: u64,
+}
+
+#[inline(always)]
+fn one_layer(layer: Layer, width: Width, variant: u8) -> Option<Layers> {
+    let one_segment = layer.segment_bits() == 0;
+    let whole = one_segment || layer.segment_slots().is_multiple_of(64);
+    let wide = layer.segment_slots() >= u64::from(width.bits());
+    // The last layer of a Bumped filter has one segment.
+    let alone = one_segment || variant != Variant::Bumped as u8;
+    let has_seeds = !one_segment && variant == Variant::Standard as u8;
+    (whole && wide && alone).then_some(Layers {
+        slots: layer.slots(),
+        second: layer,
+        exceptions: 0,
+        has_seeds,
+        metadata: if has_seeds { 1 << layer.segment_bits() } else { 0 },
+    })
+}
+
+#[inline(always)]
+fn all_layers(data: &[u8], first: Layer, further: usize, width: Width) -> Option<Layers> {
+    let directory = &data[data.len().checked_sub(directory_bytes(further))?..];
+    let (entries, count) = directory.split_at_checked(further * LAYER)?;
+    let buckets = Buckets::of(width);
+    let (mut bumping, mut layer) = (0u64, first);
+    let mut second = first;
+    for (number, entry) in entries.chunks_exact(LAYER).enumerate() {
+        // Every layer but the last bumps: whole buckets, and an equation has all its slots.
+        let slots = layer.segment_slots();
+        if !slots.is_multiple_of(buckets.unit()) || slots == 0 || layer.segment_bits() > 31 {
+            return None;
+        }
+        // At most eight layers of less than 2^63 slots: no more than 2^46 are taken in all.
+        bumping = bumping.checked_add(layer.slots())?;
+        layer = Layer::new(u32::from(entry[4]), u64::from(number_of(entry)));
+        if number == 0 {
+            second = layer;
+        }
+    }
+    if layer.segment_bits() != 0 || layer.segment_slots() < u64::from(width.bits()) {
+        return None;
+    }
+    let exceptions = number_of(count.get(..COUNT)?);
+    let codes = (bumping >> buckets.log).div_ceil(4);
+    let metadata = codes + u64::from(exceptions) * EXCEPTION as u64 + directory.len() as u64;
+    let slots = bumping.checked_add(layer.slots())?;
+    Some(Layers { slots, second, exceptions, has_seeds: false, metadata })
+}

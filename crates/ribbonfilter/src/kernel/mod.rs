@@ -1,0 +1,409 @@
+//! Kernels: the code that knows the CPU, behind one surface.
+//!
+//! A kernel computes the parities of eight columns under the coefficients of an equation, and
+//! solves rows. [`Instructions`] is that surface; each module below implements it for one
+//! instruction set, and [`portable`] for every target. The types that implement it are
+//! *tokens*: one exists only where the CPU has the instructions, so using it is safe.
+//!
+//! [`Kernel`] is the run-time choice among them, a value that filters carry and tests choose.
+//! Code is compiled for an instruction set in two ways, both as a whole, so that everything
+//! below is inlined and nothing is dispatched twice:
+//!
+//! - [`Kernel::run`] runs a piece of [`Work`] once, as construction does.
+//! - [`Kernel::single`] and [`Kernel::many`] give the address of a compiled query ([`Single`],
+//!   [`Many`]), which an opened filter keeps.
+//!
+//! [`Solution`] holds the reads of blocks, with the bounds that justify them. This module knows
+//! nothing of keys or variants.
+
+/// The functions of a module that are compiled for its instruction set.
+macro_rules! entries {
+    ($token:expr $(, $features:literal)?) => {
+        /// # Safety
+        /// `base` is where as many bytes begin as the probe's solution is made for.
+        $(#[target_feature(enable = $features)])?
+        unsafe fn single<S: $crate::kernel::Single>(
+            probe: &S::Probe,
+            base: *const u8,
+            key_hash: u64,
+        ) -> S::Output {
+            use $crate::kernel::HasSolution;
+            // SAFETY: the caller's.
+            let readable = unsafe { probe.solution().over_all_from(base) };
+            S::run($token, probe, readable, key_hash)
+        }
+
+        /// # Safety
+        /// As above.
+        $(#[target_feature(enable = $features)])?
+        unsafe fn many<M: $crate::kernel::Many>(
+            probe: &M::Probe,
+            base: *const u8,
+            inputs: &[M::Input],
+            outputs: &mut [M::Output],
+        ) {
+            use $crate::kernel::HasSolution;
+            // SAFETY: the caller's.
+            let readable = unsafe { probe.solution().over_all_from(base) };
+            M::run($token, probe, readable, inputs, outputs);
+        }
+
+        #[inline]
+        pub(super) fn single_of<S: $crate::kernel::Single>(
+        ) -> $crate::kernel::SingleFn<S::Probe, S::Output> {
+            $crate::kernel::SingleFn(single::<S>)
+        }
+
+        #[inline]
+        pub(super) fn many_of<M: $crate::kernel::Many>(
+        ) -> $crate::kernel::ManyFn<M::Probe, M::Input, M::Output> {
+            $crate::kernel::ManyFn(many::<M>)
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
+mod planes;
+mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod prefetch;
+mod row_major;
+mod solution;
+
+pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
+pub(crate) use solution::{Any, ColumnCount, Eight, Few, Readable, Solution};
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use prefetch::prefetch;
+/// Other targets have no instruction for it.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn prefetch(_: *const u8) {}
+
+use crate::back_substitution::{self, Columns, Rows};
+use crate::width::Band;
+use core::fmt;
+
+/// Columns whose parities a kernel computes in one step.
+pub(crate) const GROUP: usize = 8;
+
+/// The coefficients of an equation as they lie over blocks; see
+/// [`Seeded::words`](crate::equation::Seeded::words).
+#[derive(Clone, Copy)]
+pub(crate) struct Coefficients {
+    pub(crate) words: [u64; 2],
+    /// The first slot; its place in its block is what counts.
+    pub(crate) slot: u64,
+}
+
+impl Coefficients {
+    /// The coefficients over each block; see [`Band::over_blocks`].
+    #[inline(always)]
+    fn over_blocks<B: Band>(self) -> [u64; 3] {
+        B::over_blocks(self.words, self.slot as u32 % B::WIDTH.block_slots())
+    }
+}
+
+/// An instruction set.
+pub(crate) trait Instructions: Copy {
+    /// The parities of eight columns, one bit each. Only the bits of `columns` are needed.
+    ///
+    /// # Safety
+    /// From each of the first [`Band::PARTS`] parts on, eight words of a block can be read.
+    #[expect(unsafe_code, reason = "the caller proves what can be read")]
+    unsafe fn parities<B: Band>(
+        self,
+        parts: [*const u8; 3],
+        coefficients: Coefficients,
+        columns: u8,
+    ) -> u8;
+
+    /// The sum of the rows that coefficients choose among `w` words of `SIZE` bytes: 2, 4 or 8.
+    #[inline(always)]
+    fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
+        row_major::sum_rows::<B, SIZE>(rows, coefficients)
+    }
+
+    /// Solves the rows of a block, last to first, for the given number of columns.
+    #[inline(always)]
+    fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
+        back_substitution::solve_rows(rows, columns, stored);
+    }
+}
+
+/// Something to be done with an instruction set, compiled anew for each.
+pub(crate) trait Work {
+    type Output;
+    /// Must be `#[inline(always)]`, and so must everything in it that is to profit.
+    fn run<I: Instructions>(self, instructions: I) -> Self::Output;
+}
+
+/// Something that queries a solution.
+pub(crate) trait HasSolution {
+    fn solution(&self) -> &Solution;
+}
+
+/// A query of one key hash. As in [`Work`], all of it must be `#[inline(always)]`.
+pub(crate) trait Single {
+    type Probe: HasSolution;
+    type Output;
+    /// `readable` are bytes for the probe's solution.
+    fn run<I: Instructions>(
+        instructions: I,
+        probe: &Self::Probe,
+        readable: Readable<'_>,
+        key_hash: u64,
+    ) -> Self::Output;
+}
+
+/// The same for many inputs, each with its output.
+pub(crate) trait Many {
+    type Probe: HasSolution;
+    type Input;
+    type Output;
+    fn run<I: Instructions>(
+        instructions: I,
+        probe: &Self::Probe,
+        readable: Readable<'_>,
+        inputs: &[Self::Input],
+        outputs: &mut [Self::Output],
+    );
+}
+
+/// A [`Single`] compiled for an instruction set that this CPU has: only [`Kernel`] makes these.
+///
+/// The length of the bytes is compared before the call, where a loop of queries compares it
+/// once, and only their address is passed on.
+pub(crate) struct SingleFn<P, O>(unsafe fn(&P, *const u8, u64) -> O);
+
+/// A [`Many`] compiled for an instruction set that this CPU has.
+pub(crate) struct ManyFn<P, I, O>(unsafe fn(&P, *const u8, &[I], &mut [O]));
+
+impl<P, O> Clone for SingleFn<P, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P, O> Copy for SingleFn<P, O> {}
+
+impl<P, I, O> Clone for ManyFn<P, I, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P, I, O> Copy for ManyFn<P, I, O> {}
+
+#[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
+impl<P: HasSolution, O> SingleFn<P, O> {
+    /// Nothing if the bytes have another length than the solution is made for.
+    #[inline(always)]
+    pub(crate) fn call(self, probe: &P, bytes: &[u8], key_hash: u64) -> Option<O> {
+        probe.solution().over(bytes)?;
+        // SAFETY: a kernel exists only where the CPU has its features, and the length was
+        // compared.
+        Some(unsafe { (self.0)(probe, bytes.as_ptr(), key_hash) })
+    }
+}
+
+#[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
+impl<P: HasSolution, I, O> ManyFn<P, I, O> {
+    /// Whether the bytes have the length that the solution is made for. If not, nothing is
+    /// done.
+    #[inline(always)]
+    pub(crate) fn call(self, probe: &P, bytes: &[u8], inputs: &[I], outputs: &mut [O]) -> bool {
+        let right = probe.solution().over(bytes).is_some();
+        if right {
+            // SAFETY: as above.
+            unsafe { (self.0)(probe, bytes.as_ptr(), inputs, outputs) }
+        }
+        right
+    }
+}
+
+/// The kernel that a filter uses: chosen once, carried as a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Choice);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon(neon::Neon),
+}
+
+/// Calls a function in the module of the chosen kernel, unless that is the portable one.
+macro_rules! in_module_with_vectors {
+    ($choice:expr, $name:ident::<$type:ty>()) => {
+        match $choice {
+            Choice::Portable => None,
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(_) => Some(avx2::$name::<$type>()),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(_) => Some(avx512::$name::<$type>()),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(_) => Some(neon::$name::<$type>()),
+        }
+    };
+}
+
+impl Kernel {
+    /// Every kernel that this CPU can run, the best first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let choices = [
+            #[cfg(target_arch = "x86_64")]
+            avx512::Avx512::detect().map(Choice::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            avx2::Avx2::detect().map(Choice::Avx2),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            neon::Neon::detect().map(Choice::Neon),
+            Some(Choice::Portable),
+        ];
+        choices.into_iter().flatten().map(Self)
+    }
+
+    /// The best kernel of this CPU. The features are looked up once and cached.
+    #[inline]
+    pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
+            *BEST.get_or_init(Self::detect)
+        }
+        #[cfg(not(feature = "std"))]
+        Self::detect()
+    }
+
+    fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(avx512) = avx512::Avx512::detect() {
+                return Self(Choice::Avx512(avx512));
+            }
+            if let Some(avx2) = avx2::Avx2::detect() {
+                return Self(Choice::Avx2(avx2));
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if let Some(neon) = neon::Neon::detect() {
+            return Self(Choice::Neon(neon));
+        }
+        Self(Choice::Portable)
+    }
+
+    /// The kernel of that name, if this CPU can run it.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::available().find(|kernel| kernel.name() == name)
+    }
+
+    /// `portable`, `avx2`, `avx512` or `neon`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Choice::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(_) => "avx512",
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(_) => "neon",
+        }
+    }
+
+    /// The way to eliminate by planes, if this kernel has one.
+    pub(crate) fn eliminator(self) -> Option<Eliminator> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(token) => Some(token.into()),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => Some(token.into()),
+            _ => None,
+        }
+    }
+
+    /// The kernel for work whose vectors are the compiler's: for AVX-512 it would gather and
+    /// scatter, which takes longer than what it saves.
+    pub(crate) fn for_compiler(self) -> Self {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => Self(Choice::Avx2(token.into())),
+            _ => self,
+        }
+    }
+
+    /// Whether this is the kernel for every target.
+    #[inline]
+    pub(crate) fn is_portable(self) -> bool {
+        self == Self(Choice::Portable)
+    }
+
+    /// A query compiled for every target.
+    #[inline]
+    pub(crate) fn portable_single<S: Single>() -> SingleFn<S::Probe, S::Output> {
+        portable::single_of::<S>()
+    }
+
+    /// The same for many inputs.
+    #[inline]
+    pub(crate) fn portable_many<M: Many>() -> ManyFn<M::Probe, M::Input, M::Output> {
+        portable::many_of::<M>()
+    }
+
+    /// A query compiled for this kernel; nothing for the portable one, for which it is not
+    /// compiled.
+    #[inline]
+    pub(crate) fn single_with_vectors<S: Single>(self) -> Option<SingleFn<S::Probe, S::Output>> {
+        in_module_with_vectors!(self.0, single_of::<S>())
+    }
+
+    /// The same for many inputs.
+    #[inline]
+    pub(crate) fn many_with_vectors<M: Many>(
+        self,
+    ) -> Option<ManyFn<M::Probe, M::Input, M::Output>> {
+        in_module_with_vectors!(self.0, many_of::<M>())
+    }
+
+    /// A query compiled for this kernel, the portable one included.
+    #[inline]
+    pub(crate) fn single<S: Single>(self) -> SingleFn<S::Probe, S::Output> {
+        self.single_with_vectors::<S>().unwrap_or(Self::portable_single::<S>())
+    }
+
+    /// The same for many inputs.
+    #[inline]
+    pub(crate) fn many<M: Many>(self) -> ManyFn<M::Probe, M::Input, M::Output> {
+        self.many_with_vectors::<M>().unwrap_or(Self::portable_many::<M>())
+    }
+
+    /// Runs some work with this kernel's instructions.
+    #[inline(always)]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            Choice::Portable => portable::run(work),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(token) => token.run(work),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => token.run(work),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(token) => token.run(work),
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

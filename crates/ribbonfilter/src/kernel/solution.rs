@@ -1,0 +1,441 @@
+//! A solution in bytes, and what an equation gives there.
+//!
+//! Kernels read whole groups of eight words from each block that an equation touches, whether
+//! the block has as many columns or not: no masks, no branches for columns. [`Solution`] knows
+//! up to which slot that stays inside the bytes ([`Solution::end`]), so one comparison per
+//! query is the whole bounds check. Equations that start later reach into the last block, which
+//! may be trimmed; a copy of it as a whole block can be made when the solution is opened
+//! ([`Solution::copy_tail`]). What is left, systems narrower than the ribbon for example, is
+//! read by plain code ([`Readable::row_plain`]).
+//!
+//! Every pointer is derived from the bytes of the call at hand and their length is compared
+//! before, so bytes may change between two calls.
+#![expect(unsafe_code, reason = "kernels read through pointers")]
+
+use super::{Coefficients, GROUP, Instructions, prefetch};
+use crate::Width;
+use crate::layout::{Layout, Order, first_bits, load_bits};
+use crate::width::Band;
+use core::hint::cold_path;
+use core::marker::PhantomData;
+
+/// What the compiler knows about the number of columns.
+pub(crate) trait ColumnCount {
+    /// Every block has eight columns, so that with 64-slot blocks a slot's block begins at the
+    /// byte of its number, less the place in the block.
+    const EIGHT: bool = false;
+    /// No block has more than eight columns.
+    const FEW: bool = false;
+}
+
+pub(crate) struct Eight;
+/// Up to eight columns.
+pub(crate) struct Few;
+pub(crate) struct Any;
+
+impl ColumnCount for Eight {
+    const EIGHT: bool = true;
+    const FEW: bool = true;
+}
+
+impl ColumnCount for Few {
+    const FEW: bool = true;
+}
+
+impl ColumnCount for Any {}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Solutions in more bytes than these get no copy of their last blocks.
+const TAIL_UP_TO: usize = 1 << 14;
+
+/// The last blocks of a solution of up to eight columns: the whole ones that an equation can
+/// touch before the end, at most two, and the trimmed one as a whole block.
+#[derive(Clone, Copy)]
+struct Tail([u8; 3 * 64]);
+
+/// A solution in bytes of a known length, where equations can be evaluated.
+#[derive(Clone, Copy)]
+pub(crate) struct Solution {
+    /// The length of the bytes.
+    len: usize,
+    /// Equations that start before this slot touch whole blocks only, and of each of these
+    /// all groups of eight words can be read.
+    end: u64,
+    /// The first block that has all the columns. Of the pairs below, the first is for the blocks
+    /// before it, the second for the others.
+    boundary: u64,
+    /// Bytes of a block.
+    block_bytes: [usize; 2],
+    /// Where the first block would begin if all blocks were as long as these; modulo 2^64.
+    first_bytes: [usize; 2],
+    /// One bit for each column of a block.
+    columns: [u64; 2],
+    /// The last block before the boundary, if there is one.
+    crossing: u64,
+    /// How far the last byte that a kernel reads for an equation is from its first block's
+    /// beginning, at the most.
+    last_byte: usize,
+    layout: Layout,
+    /// Equations from `end` on that start before this slot touch blocks of `tail` alone.
+    tail_end: u64,
+    /// Where the blocks of `tail` begin in the solution.
+    tail_offset: usize,
+    tail: Tail,
+    width: Width,
+}
+
+impl Solution {
+    /// A solution at the beginning of `len` bytes, which reads its last block bit by bit.
+    #[inline(always)]
+    pub(crate) fn new(layout: Layout, width: Width, len: usize) -> Self {
+        let boundary = layout.block_of(layout.boundary_slot());
+        let short = layout.columns().saturating_sub(1);
+        let word = layout.word_bytes();
+        Self {
+            len,
+            end: fast_end(&layout, width, len),
+            boundary,
+            block_bytes: [short as usize * word, layout.columns() as usize * word],
+            first_bytes: [0, (boundary as usize).wrapping_mul(word).wrapping_neg()],
+            columns: [first_bits(short), first_bits(layout.columns())],
+            crossing: boundary.wrapping_sub(1),
+            last_byte: span(&layout, width).saturating_sub(1),
+            layout,
+            tail_end: 0,
+            tail_offset: 0,
+            tail: Tail([0; 3 * 64]),
+            width,
+        }
+    }
+
+    /// Copies the last blocks, so that equations that reach into the trimmed one are evaluated
+    /// by kernels.
+    pub(crate) fn copy_tail(&mut self, bytes: &[u8]) {
+        let (layout, size) = (self.layout, self.layout.word_bytes());
+        let columns = layout.columns() as usize;
+        let whole = layout.whole_blocks();
+        let behind = u64::from(self.width.blocks_behind());
+        // An equation that starts after `end` has so many whole blocks and one more.
+        let readable = whole >= behind && self.end == layout.first_slot_of(whole - behind);
+        // In a large filter few keys reach into the last block, and opening should not wait.
+        let fits = columns <= GROUP && layout.order() == Order::Columns && self.len <= TAIL_UP_TO;
+        let narrow = layout.slots() < self.width.bits().into();
+        if !readable || !fits || narrow || bytes.len() != self.len {
+            return;
+        }
+        let (begin, end) = (layout.offset(whole - behind), layout.offset(whole));
+        let (blocks, last) = self.tail.0.split_at_mut(end - begin);
+        blocks.copy_from_slice(&bytes[begin..end]);
+        if whole < layout.blocks() {
+            let stride = layout.stride(whole);
+            for (column, word) in last.chunks_exact_mut(size).take(columns).enumerate() {
+                let bits = load_bits(&bytes[end..], column * stride);
+                word.copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+        }
+        self.tail_offset = begin;
+        self.tail_end = layout.slots() - u64::from(self.width.bits()) + 1;
+    }
+
+    /// The solution over bytes of its length; nothing if they have another.
+    #[inline(always)]
+    pub(crate) fn over<'a>(&'a self, bytes: &'a [u8]) -> Option<Readable<'a>> {
+        // SAFETY: as many bytes begin there as the solution is made for.
+        (bytes.len() == self.len).then(|| unsafe { self.over_all_from(bytes.as_ptr()) })
+    }
+
+    /// The same over bytes whose length was compared before.
+    ///
+    /// # Safety
+    /// For `'a` the bytes from `base` on, as many as the solution is made for, can be read and
+    /// are not written.
+    #[inline(always)]
+    pub(super) unsafe fn over_all_from<'a>(&'a self, base: *const u8) -> Readable<'a> {
+        Readable { solution: self, base, bytes: PhantomData }
+    }
+
+    /// Where the block of a slot begins. Of a slot that is none, anywhere.
+    #[inline(always)]
+    pub(crate) fn offset_of(&self, slot: u64) -> usize {
+        let block = self.layout.block_of(slot);
+        let side = usize::from(block >= self.boundary);
+        (block as usize).wrapping_mul(self.block_bytes[side]).wrapping_add(self.first_bytes[side])
+    }
+
+    /// A bit for each column of a slot's block; nothing of a slot that does not exist.
+    #[inline(always)]
+    pub(crate) fn columns_at(&self, slot: u64) -> Option<u64> {
+        let side = usize::from(self.layout.block_of(slot) >= self.boundary);
+        (slot < self.layout.slots()).then_some(self.columns[side])
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.layout.slots() == 0
+    }
+
+    /// See the field.
+    pub(crate) fn last_byte(&self) -> usize {
+        self.last_byte
+    }
+}
+
+/// Bytes from the beginning of an equation's first block on that are read, at the most.
+#[inline(always)]
+fn span(layout: &Layout, width: Width) -> usize {
+    match layout.order() {
+        Order::Columns => {
+            let block = layout.columns() as usize * layout.word_bytes();
+            width.blocks_behind() as usize * block + group_bytes(layout)
+        }
+        Order::Rows => width.bits() as usize * layout.columns() as usize / 8,
+    }
+}
+
+impl Solution {
+    /// Where the blocks of an equation are if the solution begins at `base` and all its blocks
+    /// are whole.
+    #[inline(always)]
+    fn parts_from<B: Band, C: ColumnCount>(&self, base: *const u8, slot: u64) -> Parts {
+        let block = slot / u64::from(B::WIDTH.block_slots());
+        if C::EIGHT {
+            let first = base.wrapping_add(block as usize * B::BLOCK_BYTES);
+            return Parts::evenly::<B>(first, B::BLOCK_BYTES, 0xff);
+        }
+        // Which side of the boundary a query meets cannot be predicted, so the numbers of its side
+        // are looked up. (With a branch a query took 11.3 instead of 9.4 ns.)
+        let side = usize::from(block >= self.boundary);
+        let step = self.block_bytes[side];
+        let offset = (block as usize).wrapping_mul(step).wrapping_add(self.first_bytes[side]);
+        let first = base.wrapping_add(offset);
+        let mut parts = Parts::evenly::<B>(first, step, self.columns[side]);
+        // From the last short block on, the third block is one word further away.
+        if B::PARTS > 2 && block == self.crossing {
+            cold_path();
+            parts.pointers[2] = parts.pointers[2].wrapping_add(B::WORD_BYTES);
+        }
+        parts
+    }
+
+    /// Where the solution would begin if its last blocks were those of the tail.
+    #[inline(always)]
+    fn tail_base(&self) -> *const u8 {
+        self.tail.0.as_ptr().wrapping_sub(self.tail_offset)
+    }
+}
+
+/// Bytes of all groups of eight words of a block.
+#[inline(always)]
+fn group_bytes(layout: &Layout) -> usize {
+    (layout.columns() as usize).next_multiple_of(GROUP) * layout.word_bytes()
+}
+
+/// See [`Solution::end`].
+#[inline(always)]
+fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
+    let mut blocks = layout.whole_blocks();
+    let groups = group_bytes(layout);
+    let word = layout.word_bytes();
+    let short = (layout.columns() as usize).saturating_sub(1) * word;
+    // A hostile layout has more bytes than there are, and a word of no bytes no end.
+    if short == 0 && layout.is_fractional() || layout.columns() == 0 {
+        return 0;
+    }
+    let Ok(end) = usize::try_from(layout.size_in_bytes()) else { return 0 };
+    if end > len {
+        return 0;
+    }
+    // A block is at least one word long, so fewer than eight are too near to the end.
+    while blocks > 0 && layout.offset(blocks - 1) + groups > len {
+        blocks -= 1;
+    }
+    let behind = u64::from(width.blocks_behind());
+    layout.first_slot_of(blocks.saturating_sub(behind))
+}
+
+/// A solution and bytes of just its length.
+#[derive(Clone, Copy)]
+pub(crate) struct Readable<'a> {
+    solution: &'a Solution,
+    /// Invariant: where [`Solution::len`] bytes begin that can be read for `'a`.
+    base: *const u8,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+/// Where the words of an equation begin in each block that it touches.
+struct Parts {
+    /// Invariant: as long as the [`Readable`] lives, all groups of eight words that `columns`
+    /// has bits in can be read from each of the first [`Band::PARTS`] pointers on.
+    pointers: [*const u8; 3],
+    /// One bit for each column of the first block.
+    columns: u64,
+}
+
+impl<'a> Readable<'a> {
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        // SAFETY: the invariant.
+        unsafe { core::slice::from_raw_parts(self.base, self.solution.len) }
+    }
+
+    /// Asks for the memory that an equation from `slot` on will read: every cache line of it.
+    #[inline(always)]
+    pub(crate) fn prefetch<B: Band, C: ColumnCount>(self, slot: u64) {
+        let first = self.solution.parts_from::<B, C>(self.base, slot).pointers[0];
+        // Up to eight columns, whatever their number: as many lines as parts, and one more that
+        // blocks reach into unless they begin on lines.
+        for part in 0..B::PARTS {
+            prefetch(first.wrapping_add(part * LINE));
+        }
+        if !C::FEW {
+            // More columns: further lines up to the last.
+            let mut ahead = B::PARTS * LINE;
+            while ahead < self.solution.last_byte {
+                prefetch(first.wrapping_add(ahead));
+                ahead += LINE;
+            }
+        }
+        if !C::EIGHT || !self.base.addr().is_multiple_of(LINE) {
+            prefetch(first.wrapping_add(self.solution.last_byte));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn layout(self) -> &'a Layout {
+        &self.solution.layout
+    }
+
+    /// Whether an equation from `slot` on gives a row, in every column of the slot's block.
+    /// Nothing where only [`row_plain`](Self::row_plain) can say.
+    #[inline(always)]
+    pub(crate) fn matches<I: Instructions, B: Band, C: ColumnCount>(
+        self,
+        instructions: I,
+        slot: u64,
+        words: [u64; 2],
+        row: u64,
+    ) -> Option<bool> {
+        let parts = self.parts::<B, C>(slot)?;
+        Some(parts.matches::<I, B, C>(instructions, Coefficients { words, slot }, row))
+    }
+
+    /// The row that the solution gives an equation from `slot` on. Nothing where only
+    /// [`row_plain`](Self::row_plain) can say.
+    #[inline(always)]
+    pub(crate) fn row<I: Instructions, B: Band>(
+        self,
+        instructions: I,
+        slot: u64,
+        words: [u64; 2],
+    ) -> Option<u64> {
+        let parts = self.parts::<B, Any>(slot)?;
+        Some(parts.row::<I, B>(instructions, Coefficients { words, slot }))
+    }
+
+    /// Where the blocks of an equation are; nothing where only plain code can read what is there.
+    #[inline(always)]
+    fn parts<B: Band, C: ColumnCount>(self, slot: u64) -> Option<Parts> {
+        let mut base = self.base;
+        if slot >= self.solution.end {
+            cold_path();
+            if slot >= self.solution.tail_end {
+                return None;
+            }
+            base = self.solution.tail_base();
+        }
+        Some(self.solution.parts_from::<B, C>(base, slot))
+    }
+
+    /// The row that the solution gives an equation, and a bit for each of its columns, read
+    /// word by word. Nothing of a slot that does not exist.
+    #[inline(never)]
+    #[cold]
+    pub(crate) fn row_plain<B: Band>(self, slot: u64, words: [u64; 2]) -> Option<(u64, u64)> {
+        let layout = self.solution.layout.of_width(B::WIDTH);
+        if slot >= layout.slots() {
+            return None;
+        }
+        let first = layout.block_of(slot);
+        let columns = layout.columns_of(first);
+        let mask = first_bits(columns as u32);
+        if layout.order() == Order::Rows {
+            return Some((self.chosen_rows::<B>(slot, words), mask));
+        }
+        let masks = B::over_blocks(words, layout.shift_of(slot));
+        let mut row = 0;
+        for (block, coefficients) in (first..layout.blocks()).zip(&masks[..B::PARTS]) {
+            // A system narrower than the ribbon cuts the coefficients off.
+            let present = first_bits(layout.stride(block) as u32);
+            let (bytes, stride) = (&self.bytes()[layout.offset(block)..], layout.stride(block));
+            for column in 0..columns {
+                let word = load_bits(bytes, column * stride) & coefficients & present;
+                row ^= u64::from(word.count_ones() & 1) << column;
+            }
+        }
+        Some((row, mask))
+    }
+}
+
+impl Parts {
+    /// Parts at equal distances.
+    #[inline(always)]
+    fn evenly<B: Band>(first: *const u8, step: usize, columns: u64) -> Self {
+        let mut pointers = [first; 3];
+        for part in 1..B::PARTS {
+            pointers[part] = first.wrapping_add(part * step);
+        }
+        Self { pointers, columns }
+    }
+
+    /// The parities of the first group of columns.
+    #[inline(always)]
+    fn parities<I: Instructions, B: Band>(&self, i: I, coefficients: Coefficients) -> u8 {
+        // SAFETY: the invariant.
+        unsafe { i.parities::<B>(self.pointers, coefficients, self.columns as u8) }
+    }
+
+    /// Goes on to the next group; whether there is one.
+    #[inline(always)]
+    fn advance<B: Band>(&mut self) -> bool {
+        self.columns >>= GROUP;
+        self.pointers = self.pointers.map(|part| part.wrapping_add(GROUP * B::WORD_BYTES));
+        self.columns != 0
+    }
+
+    #[inline(always)]
+    fn matches<I: Instructions, B: Band, C: ColumnCount>(
+        mut self,
+        instructions: I,
+        coefficients: Coefficients,
+        row: u64,
+    ) -> bool {
+        let parities = self.parities::<I, B>(instructions, coefficients);
+        if C::EIGHT {
+            return parities == row as u8;
+        }
+        // No branch per column, and none after the last group: where as many keys are present
+        // as absent, half of those would be mispredicted.
+        let mut differs = (parities ^ row as u8) & self.columns as u8;
+        let mut row = row;
+        while !C::FEW && self.columns > 0xff && differs == 0 {
+            self.advance::<B>();
+            row >>= GROUP;
+            let parities = self.parities::<I, B>(instructions, coefficients);
+            differs = (parities ^ row as u8) & self.columns as u8;
+        }
+        differs == 0
+    }
+
+    #[inline(always)]
+    fn row<I: Instructions, B: Band>(mut self, i: I, coefficients: Coefficients) -> u64 {
+        let all = self.columns;
+        let mut row = u64::from(self.parities::<I, B>(i, coefficients));
+        let mut place = 0;
+        while self.advance::<B>() {
+            place += GROUP;
+            row |= u64::from(self.parities::<I, B>(i, coefficients)) << place;
+        }
+        row & all
+    }
+}

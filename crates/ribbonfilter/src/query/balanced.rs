@@ -1,0 +1,26 @@
+//! Locating in a Balanced ribbon: the primary equation of a key unless its bucket is bumped.
+
+use super::Located;
+use super::system::System;
+use crate::equation::Shards;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Balanced {
+    pub(super) shards: Shards,
+    /// Where the bumped buckets of the shards are, a byte each.
+    pub(super) metadata: usize,
+}
+
+impl Balanced {
+    #[inline(always)]
+    pub(super) fn locate(&self, system: &System, bytes: &[u8], mixed: u64) -> Located {
+        let mut place = self.shards.primary(mixed, system.seed);
+        let shard = self.shards.shard(place);
+        let bumped = bytes.get(self.metadata + shard as usize).copied().unwrap_or_default();
+        if bumped >> place.hash.bucket() & 1 == 1 {
+            place = self.shards.secondary(self.shards.level(shard), place.hash);
+        }
+        let first_slot = system.segments.first_slot_of(place.segment);
+        Located { slot: first_slot + system.starts.start(place.position), hash: place.hash }
+    }
+}

@@ -1,0 +1,223 @@
+//! Locating in a Bumped ribbon: first the layer, then the equation.
+//!
+//! A key's start in a layer names a bucket, the bucket's two-bit code a threshold, and if the
+//! key starts before it the key was bumped and is looked up in the next layer. A single query
+//! takes one branch, rarely taken, for the first layer. A batch locates all its keys in the
+//! first layer without a branch, lists the bumped ones and locates those afterwards: one
+//! mispredicted branch for a chunk instead of one for every bumped key.
+
+use super::batch::CHUNK;
+use super::dispatch::{Find, Rows};
+use super::system::System;
+use super::{Located, Locator};
+use crate::Width;
+use crate::equation::{Seed, Segments, Starts, mix, seeded};
+use crate::format::lookup::Lookup;
+use crate::format::{EXCEPTION, Header, directory_layer, little_endian};
+use crate::layers::{Buckets, Layer, MOST};
+use crate::layout::Layout;
+use crate::width::Band;
+use core::hint::cold_path;
+
+/// What the layers after the first need; all zero where there are none.
+#[derive(Clone, Copy)]
+pub(crate) struct Bumps {
+    /// The threshold of each code. If there are exceptions, that of [`MOST`] is the whole
+    /// bucket, so that its keys come to [`Bumps::is_bumped`].
+    thresholds: [u16; 4],
+    bucket_log: u32,
+    /// Layers after the first.
+    further: usize,
+    /// Where codes and exceptions begin, and how many of these there are.
+    codes: usize,
+    exceptions: usize,
+    exception_count: usize,
+    second: System,
+    width: Width,
+    smash: bool,
+    /// The seed of the last layer; the others have seed 0.
+    last_seed: Seed,
+}
+
+/// A layer that begins at a slot.
+#[inline(always)]
+pub(super) fn system(
+    layer: Layer,
+    first_slot: u64,
+    width: Width,
+    smash: bool,
+    seed: Seed,
+) -> System {
+    System {
+        first_slot,
+        segments: Segments::new(layer.segment_bits(), layer.segment_slots()),
+        starts: Starts::new(layer.segment_slots(), width, smash),
+        seed,
+        seeds: None,
+    }
+}
+
+impl Bumps {
+    #[inline(always)]
+    pub(super) fn new(header: &Header, layout: &Layout) -> Self {
+        let shape = &header.shape;
+        let (width, smash, last_seed) = (shape.width, shape.smash, Seed::new(header.seed));
+        let buckets = Buckets::of(width);
+        let further = shape.further.layers();
+        let exception_count = shape.further.exceptions as usize;
+        let mut thresholds = buckets.thresholds.map(|threshold| threshold as u16);
+        if exception_count > 0 {
+            thresholds[usize::from(MOST)] = buckets.slots() as u16;
+        }
+        let codes = layout.size_in_bytes() as usize;
+        let first = Layer::new(shape.segment_bits, shape.segment_slots);
+        let second_seed = if further.len() == 1 { last_seed } else { Seed::new(0) };
+        let second = *further.first().unwrap_or(&first);
+        Self {
+            thresholds,
+            bucket_log: buckets.log,
+            further: further.len(),
+            codes,
+            exceptions: codes + shape.buckets().div_ceil(4) as usize,
+            exception_count,
+            second: system(second, first.slots(), width, smash, second_seed),
+            width,
+            smash,
+            last_seed,
+        }
+    }
+
+    /// The code of a slot's bucket, and whether it seems to bump a key that starts there. The
+    /// exceptions have still to be looked at if there are any. Nothing beyond the bumping layers.
+    #[inline(always)]
+    fn code(&self, bytes: &[u8], slot: u64, log: u32) -> Option<(u8, bool)> {
+        let byte = *bytes.get(self.codes.wrapping_add((slot >> (log + 2)) as usize))?;
+        let code = byte >> (2 * (slot >> log & 3)) & 3;
+        let offset = slot & ((1 << log) - 1);
+        Some((code, offset < u64::from(self.thresholds[usize::from(code)])))
+    }
+
+    /// Whether the code of a slot's bucket bumps a key that starts there, if there are no
+    /// exceptions. Nothing beyond the bumping layers.
+    #[inline(always)]
+    pub(super) fn seems_bumped(lookup: &Lookup, bytes: &[u8], slot: u64) -> Option<bool> {
+        let Buckets { log, thresholds } = Buckets::of(lookup.width);
+        let at = lookup.solution_bytes as usize + (slot >> (log + 2)) as usize;
+        let code = *bytes.get(at)? >> (2 * (slot >> log & 3)) & 3;
+        Some(slot & ((1 << log) - 1) < u64::from(thresholds[usize::from(code)]))
+    }
+
+    /// Whether a key that seems to be bumped is.
+    #[inline(always)]
+    fn is_bumped(&self, bytes: &[u8], slot: u64, code: u8) -> bool {
+        if self.exception_count == 0 || code != MOST {
+            return true;
+        }
+        let Buckets { log, thresholds: [most, ..] } = Buckets::of(self.width);
+        slot & ((1 << log) - 1) < most.into() || self.is_exception(bytes, slot >> log)
+    }
+
+    /// Whether a bucket bumps all its keys: binary search in the sorted list.
+    fn is_exception(&self, bytes: &[u8], bucket: u64) -> bool {
+        let entry = |at: usize| {
+            let entry = bytes.get(self.exceptions + at * EXCEPTION..).unwrap_or_default();
+            little_endian(entry.get(..EXCEPTION).unwrap_or_default())
+        };
+        let (mut low, mut high) = (0, self.exception_count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if entry(middle) < bucket {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low < self.exception_count && entry(low) == bucket
+    }
+
+    /// The equation of a key in whichever layer it is.
+    #[inline(never)]
+    pub(super) fn locate(&self, first: &System, bytes: &[u8], key_hash: u64) -> Located {
+        let (mut layer, mut mixed) = (*first, mix(key_hash));
+        for number in 0..=self.further {
+            let located = layer.locate(bytes, mixed);
+            let last = number == self.further;
+            let code = self.code(bytes, located.slot, self.bucket_log).filter(|_| !last);
+            match code {
+                Some((code, true)) if self.is_bumped(bytes, located.slot, code) => {}
+                _ => return located,
+            }
+            mixed = located.hash.next_layer(layer.segments.number(mixed));
+            layer = match number {
+                0 => self.second,
+                _ => self.layer_after(&layer, number, bytes),
+            };
+        }
+        Located::NOWHERE
+    }
+
+    /// The layer after the one of this number, the second or a later one.
+    fn layer_after(&self, layer: &System, number: usize, bytes: &[u8]) -> System {
+        let next = directory_layer(bytes, self.further, number).unwrap_or_default();
+        let first_slot = layer.first_slot + layer.segments.slots();
+        let seed = if number + 1 == self.further { self.last_seed } else { Seed::new(0) };
+        system(next, first_slot, self.width, self.smash, seed)
+    }
+
+    /// See [`Locate`](super::Locate).
+    #[inline(always)]
+    pub(super) fn locate_many(
+        &self,
+        first: &System,
+        bytes: &[u8],
+        key_hashes: &[u64],
+        located: &mut [Located],
+    ) {
+        let chunks = key_hashes.chunks(CHUNK).zip(located.chunks_mut(CHUNK));
+        for (key_hashes, located) in chunks {
+            let (mut bumped, mut count) = ([0; CHUNK], 0);
+            for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {
+                *located = first.locate(bytes, mix(key_hash));
+                let code = self.code(bytes, located.slot, self.bucket_log);
+                bumped[count % CHUNK] = index;
+                count += usize::from(code.is_none_or(|(_, seems_bumped)| seems_bumped));
+            }
+            for &index in &bumped[..count.min(CHUNK)] {
+                if let (Some(&key_hash), Some(located)) =
+                    (key_hashes.get(index), located.get_mut(index))
+                {
+                    *located = self.locate(first, bytes, key_hash);
+                }
+            }
+        }
+    }
+}
+
+/// Finds keys of Bumped ribbons in one of the first two layers.
+pub(super) struct Bumped;
+
+impl Rows for Bumped {}
+
+impl Find for Bumped {
+    #[inline(always)]
+    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located> {
+        let (Locator { system, bumps, .. }, mixed) = (locator, locator.multipliers.mix(key_hash));
+        let log = Buckets::of(B::WIDTH).log;
+        let hash = seeded(mixed, system.seed);
+        let slot = system.segments.first_slot(mixed) + system.starts.start_inside(hash);
+        let (code, seems_bumped) = bumps.code(bytes, slot, log)?;
+        if !seems_bumped {
+            return Some(Located { slot, hash });
+        }
+        cold_path();
+        if bumps.exception_count > 0 && code == MOST {
+            return None;
+        }
+        let mixed = hash.next_layer(system.segments.number(mixed));
+        let located = bumps.second.locate(bytes, mixed);
+        if bumps.further > 1 && bumps.code(bytes, located.slot, log)?.1 {
+            return None;
+        }
+        Some(located)
+    }
+}

@@ -1,0 +1,74 @@
+//! Where the keys of a filter or a function are, for every variant.
+
+use super::balanced::Balanced;
+use super::bumped::Bumps;
+use super::system::System;
+use super::{Locate, Located};
+use crate::equation::{Multipliers, Seed, Segments, mix};
+use crate::format::Header;
+use crate::layout::Layout;
+
+/// The numbers that locate a key: a flat record, of which each variant uses some.
+#[derive(Clone, Copy)]
+pub(crate) struct Locator {
+    pub(super) multipliers: Multipliers,
+    /// The only system, or the first layer.
+    pub(super) system: System,
+    /// The layers after the first.
+    pub(super) bumps: Bumps,
+    balanced: Option<Balanced>,
+    is_layered: bool,
+}
+
+impl Locator {
+    #[inline(always)]
+    pub(super) fn new(header: &Header, layout: &Layout) -> Self {
+        let shape = &header.shape;
+        let metadata = layout.size_in_bytes() as usize;
+        let is_layered = !shape.further.layers().is_empty();
+        Self {
+            multipliers: Multipliers::FIXED,
+            system: System {
+                first_slot: 0,
+                segments: Segments::new(shape.segment_bits, shape.segment_slots),
+                starts: shape.starts(),
+                // Only the last layer of several has a seed of its own.
+                seed: if is_layered { Seed::new(0) } else { Seed::new(header.seed) },
+                seeds: shape.segment_seeds().then_some(metadata),
+            },
+            bumps: Bumps::new(header, layout),
+            balanced: shape.shards().map(|shards| Balanced { shards, metadata }),
+            is_layered,
+        }
+    }
+}
+
+impl Locate for Locator {
+    #[inline(always)]
+    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
+        if self.is_layered {
+            return self.bumps.locate(&self.system, bytes, key_hash);
+        }
+        match &self.balanced {
+            Some(balanced) => balanced.locate(&self.system, bytes, mix(key_hash)),
+            None => self.system.locate(bytes, mix(key_hash)),
+        }
+    }
+
+    #[inline(always)]
+    fn locate_many(&self, bytes: &[u8], key_hashes: &[u64], located: &mut [Located]) {
+        let system = &self.system;
+        if self.is_layered {
+            return self.bumps.locate_many(system, bytes, key_hashes, located);
+        }
+        let keys = key_hashes.iter().zip(located);
+        match &self.balanced {
+            Some(balanced) => keys.for_each(|(&key_hash, located)| {
+                *located = balanced.locate(system, bytes, mix(key_hash));
+            }),
+            None => keys.for_each(|(&key_hash, located)| {
+                *located = system.locate(bytes, mix(key_hash));
+            }),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Locating in a part of a filter: where the whole filter has the key, if the part holds that.
+//!
+//! A key that starts elsewhere is located nowhere: it might be in the filter.
+
+use super::system::System;
+use super::{Locate, Located, Locator, Membership, Probe};
+use crate::Variant;
+use crate::equation::{FINGERPRINT_BITS, mix};
+use crate::format::Header;
+use crate::kernel::Kernel;
+use crate::stretch::Stretch;
+
+#[derive(Clone, Copy)]
+pub(crate) struct InPart {
+    /// The filter that was cut, its seeds where the part has them.
+    whole: System,
+    /// The slots where keys of the part start: the first, and how many there are.
+    first_slot: u64,
+    slots: u64,
+    /// The segments of these slots.
+    first_segment: u64,
+    segments: u64,
+}
+
+impl InPart {
+    fn new(header: &Header, stretch: &Stretch) -> Self {
+        let mut whole = Locator::new(header, &header.shape.layout()).system;
+        // Where the seed of segment 0 would be if the part had those of all segments.
+        let first_seed = stretch.solution_bytes().wrapping_sub(stretch.segments.start);
+        whole.seeds = whole.seeds.map(|_| first_seed as usize);
+        Self {
+            whole,
+            first_slot: stretch.starts.start,
+            slots: stretch.starts.end - stretch.starts.start,
+            first_segment: stretch.segments.start,
+            segments: stretch.segments.end - stretch.segments.start,
+        }
+    }
+
+    /// The equation of a key in the part, if it starts there.
+    #[inline(always)]
+    fn find(&self, bytes: &[u8], key_hash: u64) -> Option<Located> {
+        let mixed = mix(key_hash);
+        let segment = self.whole.segments.number(mixed).wrapping_sub(self.first_segment);
+        if segment >= self.segments {
+            return None;
+        }
+        let located = self.whole.locate(bytes, mixed);
+        let slot = located.slot.wrapping_sub(self.first_slot);
+        (slot < self.slots).then_some(Located { slot, ..located })
+    }
+}
+
+impl Locate for InPart {
+    #[inline(always)]
+    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
+        self.find(bytes, key_hash).unwrap_or(Located::NOWHERE)
+    }
+}
+
+impl Probe<Membership, InPart> {
+    /// The probe of a part of `len` bytes, of the filter with this header.
+    pub(crate) fn of_part(header: &Header, stretch: &Stretch, len: usize) -> Self {
+        let skipped = match header.shape.variant {
+            Variant::Homogeneous => FINGERPRINT_BITS,
+            _ => header.first_column(),
+        };
+        let (width, kernel) = (header.shape.width, Kernel::best());
+        Self::new(stretch.layout, width, len, kernel, InPart::new(header, stretch), skipped)
+    }
+
+    /// Whether the key starts in the part.
+    #[inline]
+    pub(crate) fn covers(&self, bytes: &[u8], key_hash: u64) -> bool {
+        let readable = self.target.solution.over(bytes);
+        readable.is_some_and(|_| self.locator.find(bytes, key_hash).is_some())
+    }
+}
