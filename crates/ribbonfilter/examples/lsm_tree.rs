@@ -65,9 +65,9 @@ impl FilterBlock {
         Ok(Self(bytes))
     }
 
-    /// Opens the block where it lies, at every lookup: there is no other representation.
+    /// Queries the block where it lies: there is no other representation.
     fn maybe_contains_hash(&self, hash: u64) -> Result<bool, OpenError> {
-        Ok(Filter::open(&self.0[..])?.contains_hash(hash))
+        Filter::contains_hash_in(&self.0, hash)
     }
 }
 
