@@ -76,7 +76,7 @@ mod row_major;
 mod solution;
 
 pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
-pub(crate) use solution::{Any, ColumnCount, Eight, Few, Readable, Solution};
+pub(crate) use solution::{Any, ColumnCount, Eight, Few, Readable, Solution, matches_once};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use prefetch::prefetch;

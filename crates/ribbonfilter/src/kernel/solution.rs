@@ -12,7 +12,7 @@
 //! before, so bytes may change between two calls.
 #![expect(unsafe_code, reason = "kernels read through pointers")]
 
-use super::{Coefficients, GROUP, Instructions, prefetch};
+use super::{Coefficients, GROUP, Instructions, Kernel, Work, prefetch};
 use crate::Width;
 use crate::layout::{Layout, Order, first_bits, load_bits};
 use crate::width::Band;
@@ -434,5 +434,51 @@ impl Parts {
             row |= u64::from(self.parities::<I, B>(i, coefficients)) << place;
         }
         row & all
+    }
+}
+
+/// Whether an equation gives a row, in a solution of up to eight columns that is queried once:
+/// [`Readable::matches`] without a [`Solution`]. Nothing where it reaches into the last, trimmed
+/// block, or too near to the end for a kernel.
+#[inline(always)]
+pub(crate) fn matches_once<B: Band>(
+    kernel: Kernel,
+    layout: &Layout,
+    bytes: &[u8],
+    slot: u64,
+    words: [u64; 2],
+    row: u64,
+) -> Option<bool> {
+    let layout = layout.of_width(B::WIDTH);
+    let first = layout.block_of(slot);
+    if first + B::PARTS as u64 > layout.whole_blocks() || layout.columns() as usize > GROUP {
+        return None;
+    }
+    let mut parts = [bytes.as_ptr(); 3];
+    for (block, part) in (first..).zip(&mut parts[..B::PARTS]) {
+        *part = bytes.get(layout.offset(block)..)?.get(..B::BLOCK_BYTES)?.as_ptr();
+    }
+    let query = Once::<B> { parts, words, slot, bytes: PhantomData };
+    let columns = first_bits(layout.columns_of(first) as u32);
+    Some((u64::from(kernel.run(query)) ^ row) & columns == 0)
+}
+
+/// An equation to be evaluated once.
+struct Once<'a, B> {
+    /// Invariant: from each of the first [`Band::PARTS`] on, eight words can be read for `'a`.
+    parts: [*const u8; 3],
+    words: [u64; 2],
+    slot: u64,
+    bytes: PhantomData<(&'a [u8], B)>,
+}
+
+impl<B: Band> Work for Once<'_, B> {
+    type Output = u8;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self, instructions: I) -> u8 {
+        let coefficients = Coefficients { words: self.words, slot: self.slot };
+        // SAFETY: the invariant.
+        unsafe { instructions.parities::<B>(self.parts, coefficients, u8::MAX) }
     }
 }

@@ -1,26 +1,58 @@
 //! A query of bytes that are opened for it alone.
 //!
-//! No probe is made: the key is located from the few numbers of a
-//! [`Lookup`](crate::format::lookup::Lookup), and its equation is evaluated as those of a batch.
+//! No probe is made: the key is located and its equation evaluated from the few numbers of a
+//! [`Lookup`](crate::format::lookup::Lookup).
 
+use super::Located;
 use super::bumped::{Bumps, system};
-use super::dispatch::evaluation;
-use super::{Located, Membership, QueryKind, Target};
+use crate::Width;
 use crate::equation::{Multipliers, Seed, mix};
 use crate::format::lookup::Lookup;
-use crate::kernel::{Kernel, Solution};
+use crate::kernel::{Kernel, Solution, matches_once};
+use crate::layout::Layout;
+use crate::width::Band;
 use core::hint::cold_path;
 
 /// Whether the key with this hash might be in the filter of these bytes; nothing where only a
 /// probe can say.
 #[inline(always)]
 pub(crate) fn contains(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<bool> {
-    let located = locate(lookup, bytes, key_hash)?;
-    let solution = Solution::new(lookup.layout, lookup.width, bytes.len());
-    let target = Target { solution, skipped: lookup.skipped, multipliers: Multipliers::FIXED };
-    let mut row = [0];
-    evaluation(lookup.width, Kernel::best()).call(&target, bytes, &[located], &mut row);
-    Some(Membership::conclude(&target, located, row[0]))
+    let Located { slot, hash } = locate(lookup, bytes, key_hash)?;
+    let (words, fingerprint) = Multipliers::FIXED.expand(hash);
+    let row = u64::from(fingerprint) >> lookup.skipped;
+    match lookup.width {
+        Width::W64 => matches::<u64>(&lookup.layout, bytes, slot, words, row),
+        _ => matches::<u128>(&lookup.layout, bytes, slot, words, row),
+    }
+}
+
+#[inline(always)]
+fn matches<B: Band>(
+    layout: &Layout,
+    bytes: &[u8],
+    slot: u64,
+    words: [u64; 2],
+    row: u64,
+) -> Option<bool> {
+    match matches_once::<B>(Kernel::best(), layout, bytes, slot, words, row) {
+        Some(matches) => Some(matches),
+        None => matches_plain::<B>(layout, bytes, slot, words, row),
+    }
+}
+
+/// The same for the few equations that reach into the last block.
+#[cold]
+#[inline(never)]
+fn matches_plain<B: Band>(
+    layout: &Layout,
+    bytes: &[u8],
+    slot: u64,
+    words: [u64; 2],
+    row: u64,
+) -> Option<bool> {
+    let solution = Solution::new(*layout, B::WIDTH, bytes.len());
+    let (found, columns) = solution.over(bytes)?.row_plain::<B>(slot, words)?;
+    Some((found ^ row) & columns == 0)
 }
 
 #[inline(always)]
