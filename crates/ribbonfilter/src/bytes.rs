@@ -11,8 +11,7 @@ use core::fmt;
 struct Line([u8; 64]);
 
 /// From this size on a buffer lies in huge pages, if the system has any: queries meet its pages
-/// in no predictable order, and small ones would not all fit into the address cache. Batches of
-/// 10^7 keys took 3.6 instead of 5.0 ns per query.
+/// in no predictable order, and small ones would not all fit into the address cache.
 const HUGE_FROM: usize = 4 << 20;
 
 /// The bytes of an owned filter, on a 64-byte boundary.

@@ -106,6 +106,7 @@ impl<B: Band> Many for Evaluate<B> {
     }
 }
 
+/// The functions for a filter of the usual shapes.
 #[inline(never)]
 pub(super) fn membership(header: &Header, kernel: Kernel) -> Option<Fused<Membership>> {
     let shape = &header.shape;
@@ -116,9 +117,10 @@ pub(super) fn membership(header: &Header, kernel: Kernel) -> Option<Fused<Member
         _ if layered => Finds::Bumped,
         _ => Finds::Fingerprints,
     };
-    // Portable code gains nothing from what is known about columns and rows.
+    if kernel.is_portable() {
+        return portable_membership(shape.width, find);
+    }
     let columns = match (shape.columns, shape.boundary) {
-        _ if kernel.is_portable() => Count::Any,
         (8, 0) => Count::Eight,
         (0..=8, _) => Count::Few,
         _ => Count::Any,
@@ -126,9 +128,7 @@ pub(super) fn membership(header: &Header, kernel: Kernel) -> Option<Fused<Member
     match (shape.width, find, columns) {
         (Width::W64, Finds::Zero, Count::Eight) => fused::<u64, Eight, Zero>(kernel),
         (Width::W64, Finds::Zero, Count::Few) => fused::<u64, Few, Zero>(kernel),
-        (Width::W64, Finds::Zero, Count::Any) if !kernel.is_portable() => {
-            fused::<u64, Any, Zero>(kernel)
-        }
+        (Width::W64, Finds::Zero, Count::Any) => fused::<u64, Any, Zero>(kernel),
         (Width::W64, Finds::Fingerprints, Count::Eight) => {
             fused::<u64, Eight, Fingerprints>(kernel)
         }
@@ -140,12 +140,25 @@ pub(super) fn membership(header: &Header, kernel: Kernel) -> Option<Fused<Member
         }
         (Width::W128, Finds::Bumped, Count::Eight) => fused::<u128, Eight, Bumped>(kernel),
         (Width::W128, Finds::Bumped, Count::Few) => fused::<u128, Few, Bumped>(kernel),
-        (Width::W128, Finds::Bumped, Count::Any) if !kernel.is_portable() => Some(Fused {
+        (Width::W128, Finds::Bumped, Count::Any) => Some(Fused {
             single: kernel.single_with_vectors::<One<Membership, u128, Any, Bumped>>()?,
             batch: None,
         }),
-        _ => portable_fused(shape.width, find, kernel),
+        _ => None,
     }
+}
+
+/// The same for the portable kernel, which gains nothing from what is known about columns.
+fn portable_membership(width: Width, find: Finds) -> Option<Fused<Membership>> {
+    Some(match (width, find) {
+        (Width::W64, Finds::Zero) => portable::<u64, Zero>(),
+        (Width::W64, Finds::Fingerprints) => portable::<u64, Fingerprints>(),
+        (Width::W64, Finds::Bumped) => portable::<u64, Bumped>(),
+        // What is expected to be zero is no fingerprint, as `Target` knows, too.
+        (Width::W128, Finds::Zero | Finds::Fingerprints) => portable::<u128, Fingerprints>(),
+        (Width::W128, Finds::Bumped) => portable::<u128, Bumped>(),
+        (Width::W16 | Width::W32, _) => return None,
+    })
 }
 
 /// What is known about the number of columns, as values.
@@ -154,20 +167,6 @@ enum Count {
     Eight,
     Few,
     Any,
-}
-
-/// The functions of the portable kernel; other kernels have none for what is left.
-#[inline(always)]
-fn portable_fused(width: Width, find: Finds, kernel: Kernel) -> Option<Fused<Membership>> {
-    match (width, find) {
-        _ if !kernel.is_portable() => None,
-        (Width::W64, Finds::Zero) => Some(portable::<u64, Zero>()),
-        (Width::W64, Finds::Fingerprints) => Some(portable::<u64, Fingerprints>()),
-        (Width::W64, Finds::Bumped) => Some(portable::<u64, Bumped>()),
-        (Width::W128, Finds::Bumped) => Some(portable::<u128, Bumped>()),
-        (Width::W128, _) => Some(portable::<u128, Fingerprints>()),
-        _ => None,
-    }
 }
 
 #[inline(always)]
@@ -194,6 +193,7 @@ fn fused<B: Band, C: ColumnCount, F: Find>(kernel: Kernel) -> Option<Fused<Membe
     })
 }
 
+/// The same for static functions. Their batches go by chunks.
 #[inline(never)]
 pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let shape = &header.shape;
@@ -208,6 +208,7 @@ pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retriev
     Some(Fused { single, batch: None })
 }
 
+/// The evaluation of located equations for every shape.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
     with_band!(width, B => kernel.many::<Evaluate<B>>())

@@ -77,24 +77,40 @@ fn many_keys() {
     }
 }
 
-/// Filters that do not fit the cache are asked in another way.
+/// Batches of filters that do not fit the core's cache prefetch. Each shape that has a compiled
+/// function, and some that go by chunks.
 #[test]
-fn batches_that_fetch_ahead() {
+fn batches_that_prefetch() {
     let keys = 560_000;
     let hashes: Vec<u64> = (0..keys).map(|index| Keys::Random.hash(index)).collect();
     let absent: Vec<u64> = (0..100_000).map(|index| random(2, index)).collect();
-    for (variant, width) in [
-        (Variant::Standard, Width::W64),
-        (Variant::Bumped, Width::W32),
-        (Variant::Bumped, Width::W64),
-        (Variant::Bumped, Width::W128),
+    for (variant, width, columns) in [
+        (Variant::Standard, Width::W64, 32.0),
+        (Variant::Standard, Width::W64, 8.0),
+        (Variant::Standard, Width::W64, 5.3),
+        (Variant::Standard, Width::W128, 6.6),
+        (Variant::Homogeneous, Width::W32, 8.0),
+        (Variant::Homogeneous, Width::W64, 8.0),
+        (Variant::Homogeneous, Width::W64, 6.6),
+        (Variant::Homogeneous, Width::W64, 12.5),
+        (Variant::Homogeneous, Width::W128, 7.0),
+        (Variant::Balanced, Width::W64, 8.0),
+        (Variant::Bumped, Width::W32, 32.0),
+        (Variant::Bumped, Width::W64, 8.0),
+        (Variant::Bumped, Width::W64, 4.2),
+        (Variant::Bumped, Width::W64, 32.0),
+        (Variant::Bumped, Width::W128, 8.0),
+        (Variant::Bumped, Width::W128, 6.6),
+        (Variant::Bumped, Width::W128, 32.0),
     ] {
-        let filter = build(builder(variant, width, 32.0), hashes.iter().copied());
-        assert!(filter.size_in_bytes() > 1 << 21, "{filter:?}");
+        let filter = build(builder(variant, width, columns), hashes.iter().copied());
+        assert!(filter.size_in_bytes() > 1 << 18, "{filter:?}");
         assert!(filter.contains_hash_batch(&hashes).iter().all(|&hit| hit), "{filter:?}");
         let hits = filter.contains_hash_batch(&absent);
         for (&hash, hit) in absent.iter().zip(hits) {
             assert_eq!(filter.contains_hash(hash), hit, "{filter:?}");
+            let found = Filter::contains_hash_in(filter.as_bytes(), hash).expect("a filter");
+            assert_eq!(found, hit, "{filter:?}");
         }
     }
 }

@@ -77,10 +77,12 @@ pub fn build(builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u64>) 
     builder.finish().expect("ordinary keys build").with_kernel(kernel())
 }
 
-/// Asks for every key.
+/// Looks every key up in the opened filter, and in its bytes.
 pub fn assert_all_found(filter: &Filter, hashes: impl IntoIterator<Item = u64>) {
     for (index, hash) in hashes.into_iter().enumerate() {
         assert!(filter.contains_hash(hash), "key {index} is missing in {filter:?}");
+        let found = Filter::contains_hash_in(filter.as_bytes(), hash).expect("a filter");
+        assert!(found, "key {index} is missing in the bytes of {filter:?}");
     }
 }
 
