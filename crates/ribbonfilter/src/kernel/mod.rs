@@ -92,7 +92,7 @@ use core::fmt;
 pub(crate) const GROUP: usize = 8;
 
 /// The coefficients of an equation as they lie over blocks; see
-/// [`Seeded::words`](crate::equation::Seeded::words).
+/// [`Multipliers::expand`](crate::equation::Multipliers::expand).
 #[derive(Clone, Copy)]
 pub(crate) struct Coefficients {
     pub(crate) words: [u64; 2],

@@ -1,7 +1,7 @@
 //! A query of bytes that are opened for it alone.
 //!
 //! No probe is made: the key is located and its equation evaluated from the few numbers of a
-//! [`Lookup`](crate::format::lookup::Lookup).
+//! [`Lookup`].
 
 use super::Located;
 use super::bumped::{Bumps, system};
