@@ -97,14 +97,17 @@ impl Bumps {
         Some((code, offset < u64::from(self.thresholds[usize::from(code)])))
     }
 
-    /// Whether the code of a slot's bucket bumps a key that starts there, if there are no
-    /// exceptions. Nothing beyond the bumping layers.
+    /// [`code`](Self::code) from the numbers of a lookup: whether the code of a slot's bucket seems
+    /// to bump a key that starts there. If there are exceptions, every bucket with the code
+    /// [`MOST`] might be one. Nothing beyond the bumping layers.
     #[inline(always)]
     pub(super) fn seems_bumped(lookup: &Lookup, bytes: &[u8], slot: u64) -> Option<bool> {
         let Buckets { log, thresholds } = Buckets::of(lookup.width);
         let at = lookup.solution_bytes as usize + (slot >> (log + 2)) as usize;
         let code = *bytes.get(at)? >> (2 * (slot >> log & 3)) & 3;
-        Some(slot & ((1 << log) - 1) < u64::from(thresholds[usize::from(code)]))
+        let may_be_exception = lookup.exceptions > 0 && code == MOST;
+        let offset = slot & ((1 << log) - 1);
+        Some(may_be_exception || offset < u64::from(thresholds[usize::from(code)]))
     }
 
     /// Whether a key that seems to be bumped is.
