@@ -339,12 +339,6 @@ impl Kernel {
         }
     }
 
-    /// Whether this is the kernel for every target.
-    #[inline]
-    pub(crate) fn is_portable(self) -> bool {
-        self == Self(Choice::Portable)
-    }
-
     /// A query compiled for every target.
     #[inline]
     pub(crate) fn portable_single<S: Single>() -> SingleFn<S::Probe, S::Output> {

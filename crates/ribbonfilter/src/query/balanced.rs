@@ -1,8 +1,10 @@
 //! Locating in a Balanced ribbon: the primary equation of a key unless its bucket is bumped.
 
-use super::Located;
+use super::dispatch::{Find, Rows};
 use super::system::System;
+use super::{Located, Locator};
 use crate::equation::Shards;
+use crate::width::Band;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Balanced {
@@ -22,5 +24,15 @@ impl Balanced {
         }
         let first_slot = system.segments.first_slot_of(place.segment);
         Located { slot: first_slot + system.starts.start(place.position), hash: place.hash }
+    }
+}
+
+impl Rows for Balanced {}
+
+impl Find for Balanced {
+    #[inline(always)]
+    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located> {
+        let mixed = locator.multipliers.mix(key_hash);
+        Some(locator.balanced.as_ref()?.locate(&locator.system, bytes, mixed))
     }
 }

@@ -1,21 +1,22 @@
 //! Which compiled function serves which shape.
 //!
-//! Functions of one key and of batches are compiled for the shapes that filters usually have:
-//! ribbons of 64 and 128 slots, one system or a Bumped ribbon, eight columns, up to eight, or any
-//! number. All others are located by code that every CPU runs and evaluated to rows by one
-//! function per width.
+//! Functions of one key and of batches are compiled for every width and way to locate keys, with
+//! any number of columns; the shapes that filters usually have, ribbons of 64 and 128 slots with
+//! eight columns or up to eight, have functions of their own. Static functions have functions of
+//! one key; their batches, parts of filters and shards in ranges are located by code that every
+//! CPU runs and evaluated to rows by one function per width.
 //!
 //! | | vector kernels, each | portable |
 //! |---|---|---|
-//! | filters, one key | 11 | 5 |
-//! | filters, batches | 10 | 5 |
-//! | static functions, one key | 4 | 4 |
+//! | filters, one key | 20 | 11 |
+//! | filters, batches | 20 | 11 |
+//! | static functions, one key | 7 | 7 |
 //! | evaluation of located equations | 4 | 4 |
 //!
-//! With two vector kernels on x86-64 and four functions that join the steps ([`by_steps`]) that
-//! makes 80. The functions below are not inlined, so that they are compiled once, with the
-//! library, and not with every crate that opens a filter.
+//! The functions below are not inlined, so that all this is compiled once, with the library, and
+//! not with every crate that opens a filter.
 
+use super::balanced::Balanced;
 use super::batch::Ring;
 use super::bumped::Bumped;
 use super::system::{Fingerprints, Zero};
@@ -24,6 +25,7 @@ use super::{
 };
 use crate::format::Header;
 use crate::kernel::{Any, ColumnCount, Eight, Few, Instructions, Kernel, Many, Readable, Single};
+use crate::shape::Shape;
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
 use core::hint::cold_path;
@@ -106,104 +108,108 @@ impl<B: Band> Many for Evaluate<B> {
     }
 }
 
-/// The functions for a filter of the usual shapes.
-#[inline(never)]
-pub(super) fn membership(header: &Header, kernel: Kernel) -> Option<Fused<Membership>> {
-    let shape = &header.shape;
-    let layered = !shape.further.layers().is_empty();
-    let find = match shape.variant {
-        Variant::Balanced => return None,
-        Variant::Homogeneous => Finds::Zero,
-        _ if layered => Finds::Bumped,
-        _ => Finds::Fingerprints,
-    };
-    if kernel.is_portable() {
-        return portable_membership(shape.width, find);
-    }
-    let columns = match (shape.columns, shape.boundary) {
-        (8, 0) => Count::Eight,
-        (0..=8, _) => Count::Few,
-        _ => Count::Any,
-    };
-    match (shape.width, find, columns) {
-        (Width::W64, Finds::Zero, Count::Eight) => fused::<u64, Eight, Zero>(kernel),
-        (Width::W64, Finds::Zero, Count::Few) => fused::<u64, Few, Zero>(kernel),
-        (Width::W64, Finds::Zero, Count::Any) => fused::<u64, Any, Zero>(kernel),
-        (Width::W64, Finds::Fingerprints, Count::Eight) => {
-            fused::<u64, Eight, Fingerprints>(kernel)
-        }
-        (Width::W64, Finds::Fingerprints, Count::Few) => fused::<u64, Few, Fingerprints>(kernel),
-        (Width::W64, Finds::Bumped, Count::Eight) => fused::<u64, Eight, Bumped>(kernel),
-        (Width::W64, Finds::Bumped, Count::Few) => fused::<u64, Few, Bumped>(kernel),
-        (Width::W128, Finds::Fingerprints, Count::Few | Count::Eight) => {
-            fused::<u128, Few, Fingerprints>(kernel)
-        }
-        (Width::W128, Finds::Bumped, Count::Eight) => fused::<u128, Eight, Bumped>(kernel),
-        (Width::W128, Finds::Bumped, Count::Few) => fused::<u128, Few, Bumped>(kernel),
-        (Width::W128, Finds::Bumped, Count::Any) => Some(Fused {
-            single: kernel.single_with_vectors::<One<Membership, u128, Any, Bumped>>()?,
-            batch: None,
-        }),
-        _ => None,
-    }
-}
-
-/// The same for the portable kernel, which gains nothing from what is known about columns.
-fn portable_membership(width: Width, find: Finds) -> Option<Fused<Membership>> {
-    Some(match (width, find) {
-        (Width::W64, Finds::Zero) => portable::<u64, Zero>(),
-        (Width::W64, Finds::Fingerprints) => portable::<u64, Fingerprints>(),
-        (Width::W64, Finds::Bumped) => portable::<u64, Bumped>(),
-        // What is expected to be zero is no fingerprint, as `Target` knows, too.
-        (Width::W128, Finds::Zero | Finds::Fingerprints) => portable::<u128, Fingerprints>(),
-        (Width::W128, Finds::Bumped) => portable::<u128, Bumped>(),
-        (Width::W16 | Width::W32, _) => return None,
-    })
-}
-
-/// What is known about the number of columns, as values.
-#[derive(Clone, Copy)]
-enum Count {
-    Eight,
-    Few,
-    Any,
-}
-
-#[inline(always)]
-fn portable<B: Band, F: Find>() -> Fused<Membership> {
-    Fused {
-        single: Kernel::portable_single::<One<Membership, B, Any, F>>(),
-        batch: Some(Kernel::portable_many::<Ring<Membership, B, Any, F>>()),
-    }
-}
-
-/// The ways to [`Find`], as values.
+/// How keys are located, as a value.
 #[derive(Clone, Copy)]
 enum Finds {
     Zero,
     Fingerprints,
     Bumped,
+    Balanced,
 }
 
-#[inline(always)]
-fn fused<B: Band, C: ColumnCount, F: Find>(kernel: Kernel) -> Option<Fused<Membership>> {
+impl Finds {
+    fn of(shape: &Shape) -> Self {
+        match shape.variant {
+            Variant::Homogeneous => Self::Zero,
+            Variant::Balanced if shape.shards().is_some() => Self::Balanced,
+            Variant::Bumped if !shape.further.layers().is_empty() => Self::Bumped,
+            _ => Self::Fingerprints,
+        }
+    }
+}
+
+/// The functions for a filter.
+#[inline(never)]
+pub(super) fn membership(header: &Header, kernel: Kernel) -> Fused<Membership> {
+    let (shape, find) = (&header.shape, Finds::of(&header.shape));
+    let special = match (shape.columns, shape.boundary) {
+        (8, 0) => eight_columns(shape.width, find, kernel),
+        (0..=8, _) => few_columns(shape.width, find, kernel),
+        _ => None,
+    };
+    special.unwrap_or_else(|| any_columns(shape.width, find, kernel))
+}
+
+/// Functions for eight columns in every block. None of the portable kernel, which gains nothing
+/// by them.
+fn eight_columns(width: Width, find: Finds, kernel: Kernel) -> Option<Fused<Membership>> {
+    match (width, find) {
+        (Width::W64, Finds::Zero) => special::<u64, Eight, Zero>(kernel),
+        (Width::W64, Finds::Fingerprints) => special::<u64, Eight, Fingerprints>(kernel),
+        (Width::W64, Finds::Bumped) => special::<u64, Eight, Bumped>(kernel),
+        (Width::W128, Finds::Bumped) => special::<u128, Eight, Bumped>(kernel),
+        _ => few_columns(width, find, kernel),
+    }
+}
+
+/// The same for up to eight columns.
+fn few_columns(width: Width, find: Finds, kernel: Kernel) -> Option<Fused<Membership>> {
+    match (width, find) {
+        (Width::W64, Finds::Zero) => special::<u64, Few, Zero>(kernel),
+        (Width::W64, Finds::Fingerprints) => special::<u64, Few, Fingerprints>(kernel),
+        (Width::W64, Finds::Bumped) => special::<u64, Few, Bumped>(kernel),
+        (Width::W128, Finds::Zero | Finds::Fingerprints) => {
+            special::<u128, Few, Fingerprints>(kernel)
+        }
+        (Width::W128, Finds::Bumped) => special::<u128, Few, Bumped>(kernel),
+        _ => None,
+    }
+}
+
+fn special<B: Band, C: ColumnCount, F: Find>(kernel: Kernel) -> Option<Fused<Membership>> {
     Some(Fused {
         single: kernel.single_with_vectors::<One<Membership, B, C, F>>()?,
         batch: kernel.many_with_vectors::<Ring<Membership, B, C, F>>(),
     })
 }
 
-/// The same for static functions. Their batches go by chunks.
+/// Functions for any number of columns, in every kernel. Where rows are expected to be zero,
+/// [`Target::row`] makes them so.
+fn any_columns(width: Width, find: Finds, kernel: Kernel) -> Fused<Membership> {
+    match (width, find) {
+        (Width::W16, _) => any::<u16, Fingerprints>(kernel),
+        (Width::W64, Finds::Zero) => any::<u64, Zero>(kernel),
+        (_, Finds::Zero | Finds::Fingerprints) => {
+            with_band!(width, B => any::<B, Fingerprints>(kernel))
+        }
+        (Width::W32, Finds::Bumped) => any::<u32, Bumped>(kernel),
+        (Width::W64, Finds::Bumped) => any::<u64, Bumped>(kernel),
+        (Width::W128, Finds::Bumped) => any::<u128, Bumped>(kernel),
+        (Width::W32, Finds::Balanced) => any::<u32, Balanced>(kernel),
+        (Width::W64, Finds::Balanced) => any::<u64, Balanced>(kernel),
+        (Width::W128, Finds::Balanced) => any::<u128, Balanced>(kernel),
+    }
+}
+
+fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
+    Fused {
+        single: kernel.single::<One<Membership, B, Any, F>>(),
+        batch: Some(kernel.many::<Ring<Membership, B, Any, F>>()),
+    }
+}
+
+/// The functions for a static function. Its batches go by chunks.
 #[inline(never)]
 pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let shape = &header.shape;
-    let layered = !shape.further.layers().is_empty();
-    let single = match (shape.width, shape.variant) {
-        (Width::W16 | Width::W32, _) | (_, Variant::Balanced) => return None,
-        (Width::W64, _) if layered => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
-        (Width::W128, _) if layered => kernel.single::<One<Retrieval, u128, Any, Bumped>>(),
-        (Width::W64, _) => kernel.single::<One<Retrieval, u64, Any, Fingerprints>>(),
-        (Width::W128, _) => kernel.single::<One<Retrieval, u128, Any, Fingerprints>>(),
+    let single = match (shape.width, Finds::of(shape)) {
+        (Width::W32, Finds::Bumped) => kernel.single::<One<Retrieval, u32, Any, Bumped>>(),
+        (Width::W64, Finds::Bumped) => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
+        (Width::W128, Finds::Bumped) => kernel.single::<One<Retrieval, u128, Any, Bumped>>(),
+        (width, Finds::Fingerprints) => {
+            with_band!(width, B => kernel.single::<One<Retrieval, B, Any, Fingerprints>>())
+        }
+        _ => return None,
     };
     Some(Fused { single, batch: None })
 }

@@ -16,7 +16,7 @@ pub(crate) struct Locator {
     pub(super) system: System,
     /// The layers after the first.
     pub(super) bumps: Bumps,
-    balanced: Option<Balanced>,
+    pub(super) balanced: Option<Balanced>,
     is_layered: bool,
 }
 

@@ -140,7 +140,7 @@ impl QueryKind for Membership {
 
     #[inline(always)]
     fn fused(header: &Header, kernel: Kernel) -> Option<Fused<Self>> {
-        dispatch::membership(header, kernel)
+        Some(dispatch::membership(header, kernel))
     }
 }
 
