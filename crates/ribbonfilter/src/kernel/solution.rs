@@ -324,14 +324,14 @@ impl<'a> Readable<'a> {
     /// The row that the solution gives an equation from `slot` on. Nothing where only
     /// [`row_plain`](Self::row_plain) can say.
     #[inline(always)]
-    pub(crate) fn row<I: Instructions, B: Band>(
+    pub(crate) fn row<I: Instructions, B: Band, C: ColumnCount>(
         self,
         instructions: I,
         slot: u64,
         words: [u64; 2],
     ) -> Option<u64> {
-        let parts = self.parts::<B, Any>(slot)?;
-        Some(parts.row::<I, B>(instructions, Coefficients { words, slot }))
+        let parts = self.parts::<B, C>(slot)?;
+        Some(parts.row::<I, B, C>(instructions, Coefficients { words, slot }))
     }
 
     /// Where the blocks of an equation are; nothing where only plain code can read what is there.
@@ -426,11 +426,15 @@ impl Parts {
     }
 
     #[inline(always)]
-    fn row<I: Instructions, B: Band>(mut self, i: I, coefficients: Coefficients) -> u64 {
+    fn row<I: Instructions, B: Band, C: ColumnCount>(
+        mut self,
+        i: I,
+        coefficients: Coefficients,
+    ) -> u64 {
         let all = self.columns;
         let mut row = u64::from(self.parities::<I, B>(i, coefficients));
         let mut place = 0;
-        while self.advance::<B>() {
+        while !C::FEW && self.advance::<B>() {
             place += GROUP;
             row |= u64::from(self.parities::<I, B>(i, coefficients)) << place;
         }

@@ -145,7 +145,7 @@ impl<B: Band> Compare<'_, B> {
                 let found = readable.matches::<I, B, C>(instructions, slot, words, row);
                 assert!(found.is_none_or(|found| found == expected), "{context}");
             }
-            let found = readable.row::<I, B>(instructions, slot, words);
+            let found = readable.row::<I, B, C>(instructions, slot, words);
             assert!(found.is_none_or(|found| found == sum), "{context}");
             assert_eq!(readable.row_plain::<B>(slot, words), Some((sum, !beyond)), "{context}");
         }

@@ -2,15 +2,16 @@
 //!
 //! Functions of one key and of batches are compiled for every width and way to locate keys, with
 //! any number of columns; the shapes that filters usually have, ribbons of 64 and 128 slots with
-//! eight columns or up to eight, have functions of their own. Static functions have functions of
-//! one key; their batches, parts of filters and shards in ranges are located by code that every
-//! CPU runs and evaluated to rows by one function per width.
+//! eight columns or up to eight, have functions of their own. Batches of static functions with
+//! more than eight bits, parts of filters and shards in ranges are located by code that every CPU
+//! runs and evaluated to rows by one function per width.
 //!
 //! | | vector kernels, each | portable |
 //! |---|---|---|
 //! | filters, one key | 20 | 11 |
 //! | filters, batches | 20 | 11 |
-//! | static functions, one key | 7 | 7 |
+//! | static functions, one key | 11 | 11 |
+//! | static functions of up to eight bits, batches | 4 | 4 |
 //! | evaluation of located equations | 4 | 4 |
 //!
 //! The functions below are not inlined, so that all this is compiled once, with the library, and
@@ -198,10 +199,21 @@ fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
     }
 }
 
-/// The functions for a static function. Its batches go by chunks.
+/// The functions for a static function. Batches of more than eight bits go by chunks.
 #[inline(never)]
 pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let shape = &header.shape;
+    match (shape.columns, shape.width, Finds::of(shape)) {
+        (0..=8, Width::W64, Finds::Bumped) => return Some(few_bits::<u64, Bumped>(kernel)),
+        (0..=8, Width::W64, Finds::Fingerprints) => {
+            return Some(few_bits::<u64, Fingerprints>(kernel));
+        }
+        (0..=8, Width::W128, Finds::Bumped) => return Some(few_bits::<u128, Bumped>(kernel)),
+        (0..=8, Width::W128, Finds::Fingerprints) => {
+            return Some(few_bits::<u128, Fingerprints>(kernel));
+        }
+        _ => {}
+    }
     let single = match (shape.width, Finds::of(shape)) {
         (Width::W32, Finds::Bumped) => kernel.single::<One<Retrieval, u32, Any, Bumped>>(),
         (Width::W64, Finds::Bumped) => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
@@ -212,6 +224,13 @@ pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retriev
         _ => return None,
     };
     Some(Fused { single, batch: None })
+}
+
+fn few_bits<B: Band, F: Find>(kernel: Kernel) -> Fused<Retrieval> {
+    Fused {
+        single: kernel.single::<One<Retrieval, B, Few, F>>(),
+        batch: Some(kernel.many::<Ring<Retrieval, B, Few, F>>()),
+    }
 }
 
 /// The evaluation of located equations for every shape.

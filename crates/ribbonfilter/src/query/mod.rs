@@ -156,10 +156,11 @@ impl QueryKind for Retrieval {
         located: Located,
     ) -> Option<u64> {
         let words = target.multipliers.expand(located.hash).0;
-        match readable.layout().order() {
-            Order::Columns => readable.row::<I, B>(instructions, located.slot, words),
-            Order::Rows => readable.sum_of_rows::<I, B>(instructions, located.slot, words),
+        // Only rows of 16 bits and more are stored one after another.
+        if C::FEW || readable.layout().order() == Order::Columns {
+            return readable.row::<I, B, C>(instructions, located.slot, words);
         }
+        readable.sum_of_rows::<I, B>(instructions, located.slot, words)
     }
 
     #[inline(always)]
