@@ -117,7 +117,7 @@ impl Solution {
         let columns = layout.columns() as usize;
         let whole = layout.whole_blocks();
         let behind = u64::from(self.width.blocks_behind());
-        // An equation that starts after `end` has so many whole blocks and one more.
+        // An equation that starts after `end` has `behind` whole blocks and one more.
         let readable = whole >= behind && self.end == layout.first_slot_of(whole - behind);
         // In a large filter few keys reach into the last block, and opening should not wait.
         let fits = columns <= GROUP && layout.order() == Order::Columns && self.len <= TAIL_UP_TO;
@@ -443,8 +443,8 @@ impl Parts {
 }
 
 /// Whether an equation gives a row, in a solution of up to eight columns that is queried once:
-/// [`Readable::matches`] without a [`Solution`]. Nothing where it reaches into the last, trimmed
-/// block, or too near to the end for a kernel.
+/// [`Readable::matches`] without a [`Solution`], but for the few equations that reach into the
+/// last, trimmed block. Nothing of a slot that does not exist.
 #[inline(always)]
 pub(crate) fn matches_once<B: Band>(
     kernel: Kernel,
@@ -454,6 +454,25 @@ pub(crate) fn matches_once<B: Band>(
     words: [u64; 2],
     row: u64,
 ) -> Option<bool> {
+    let (found, columns) = match parts_once::<B>(layout, bytes, slot) {
+        Some(parts) => {
+            let first = layout.of_width(B::WIDTH).block_of(slot);
+            let query = Once::<B> { parts, words, slot, bytes: PhantomData };
+            (u64::from(kernel.run(query)), first_bits(layout.columns_of(first) as u32))
+        }
+        None => {
+            cold_path();
+            Solution::new(*layout, B::WIDTH, bytes.len())
+                .over(bytes)?
+                .row_plain::<B>(slot, words)?
+        }
+    };
+    Some((found ^ row) & columns == 0)
+}
+
+/// Where the whole blocks of an equation begin, eight words of each of which can be read.
+#[inline(always)]
+fn parts_once<B: Band>(layout: &Layout, bytes: &[u8], slot: u64) -> Option<[*const u8; 3]> {
     let layout = layout.of_width(B::WIDTH);
     let first = layout.block_of(slot);
     if first + B::PARTS as u64 > layout.whole_blocks() || layout.columns() as usize > GROUP {
@@ -463,9 +482,7 @@ pub(crate) fn matches_once<B: Band>(
     for (block, part) in (first..).zip(&mut parts[..B::PARTS]) {
         *part = bytes.get(layout.offset(block)..)?.get(..B::BLOCK_BYTES)?.as_ptr();
     }
-    let query = Once::<B> { parts, words, slot, bytes: PhantomData };
-    let columns = first_bits(layout.columns_of(first) as u32);
-    Some((u64::from(kernel.run(query)) ^ row) & columns == 0)
+    Some(parts)
 }
 
 /// An equation to be evaluated once.

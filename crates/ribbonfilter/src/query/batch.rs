@@ -106,7 +106,7 @@ pub(super) trait Source: Copy {
     fn len(self) -> usize;
     /// How many hashes can be had at a time.
     fn at_a_time(self) -> usize;
-    /// The hashes of so many keys from `from` on; they may be written to the buffer.
+    /// The hashes of `count` keys from `from` on; they may be written to the buffer.
     fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64];
 }
 

@@ -8,9 +8,7 @@ use super::bumped::{Bumps, system};
 use crate::Width;
 use crate::equation::{Multipliers, Seed, mix};
 use crate::format::lookup::Lookup;
-use crate::kernel::{Kernel, Solution, matches_once};
-use crate::layout::Layout;
-use crate::width::Band;
+use crate::kernel::{Kernel, matches_once};
 use core::hint::cold_path;
 
 /// Whether the key with this hash might be in the filter of these bytes; nothing where only a
@@ -20,39 +18,11 @@ pub(crate) fn contains(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<b
     let Located { slot, hash } = locate(lookup, bytes, key_hash)?;
     let (words, fingerprint) = Multipliers::FIXED.expand(hash);
     let row = u64::from(fingerprint) >> lookup.skipped;
+    let (kernel, layout) = (Kernel::best(), &lookup.layout);
     match lookup.width {
-        Width::W64 => matches::<u64>(&lookup.layout, bytes, slot, words, row),
-        _ => matches::<u128>(&lookup.layout, bytes, slot, words, row),
+        Width::W64 => matches_once::<u64>(kernel, layout, bytes, slot, words, row),
+        _ => matches_once::<u128>(kernel, layout, bytes, slot, words, row),
     }
-}
-
-#[inline(always)]
-fn matches<B: Band>(
-    layout: &Layout,
-    bytes: &[u8],
-    slot: u64,
-    words: [u64; 2],
-    row: u64,
-) -> Option<bool> {
-    match matches_once::<B>(Kernel::best(), layout, bytes, slot, words, row) {
-        Some(matches) => Some(matches),
-        None => matches_plain::<B>(layout, bytes, slot, words, row),
-    }
-}
-
-/// The same for the few equations that reach into the last block.
-#[cold]
-#[inline(never)]
-fn matches_plain<B: Band>(
-    layout: &Layout,
-    bytes: &[u8],
-    slot: u64,
-    words: [u64; 2],
-    row: u64,
-) -> Option<bool> {
-    let solution = Solution::new(*layout, B::WIDTH, bytes.len());
-    let (found, columns) = solution.over(bytes)?.row_plain::<B>(slot, words)?;
-    Some((found ^ row) & columns == 0)
 }
 
 #[inline(always)]
