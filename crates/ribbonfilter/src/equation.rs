@@ -32,7 +32,6 @@ pub(crate) use balance::{BUCKETS, Balance, Shards};
 
 use crate::Width;
 use crate::width::Band;
-use core::hint::cold_path;
 
 /// Bits that a filter's fingerprint has: the most columns a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
@@ -270,18 +269,11 @@ impl Starts {
         fastrange(hash.0, self.total_weight).saturating_sub(self.smash).min(self.last)
     }
 
-    /// The same by a branch, which few keys take: those that are clamped to an end.
+    /// The same; nothing of a key that is clamped to an end.
     #[inline(always)]
-    pub(crate) fn start_inside(&self, hash: Seeded) -> u64 {
+    pub(crate) fn unclamped_start(&self, hash: Seeded) -> Option<u64> {
         let start = fastrange(hash.0, self.total_weight).wrapping_sub(self.smash);
-        if start > self.last {
-            cold_path();
-            // All ones before the first start, and zero after the last. The last start is
-            // computed, so that the comparison above takes it from memory.
-            let before = (start as i64 >> 63) as u64;
-            return (self.total_weight - 2 * self.smash - 1) & !before;
-        }
-        start
+        (start <= self.last).then_some(start)
     }
 
     /// The coefficients of a key with this start, none of which reaches beyond the last slot.

@@ -106,7 +106,7 @@ impl Filter {
     #[cold]
     fn contains_hash_in_any(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
         let header = Header::read(bytes, Kind::Filter)?;
-        let probe = Probe::<Membership>::of_filter(&header, bytes.len(), Kernel::best());
+        let probe = Probe::<Membership>::of_filter_once(&header, bytes.len(), Kernel::best());
         Ok(probe.query(bytes, key_hash))
     }
 
@@ -158,10 +158,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let mut header = Header::EMPTY;
         header.fill(bytes, Kind::Filter)?;
         let (len, packed) = (bytes.len(), Packed::of(bytes));
-        let kernel = Kernel::best();
-        let mut filter = Self { data, packed, probe: Probe::of_filter(&header, len, kernel), len };
-        filter.probe.copy_tail(filter.data.as_ref());
-        Ok(filter)
+        let probe = Probe::of_filter(&header, bytes, Kernel::best());
+        Ok(Self { data, packed, probe, len })
     }
 
     /// All that the fixed part tells.
@@ -277,8 +275,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = Probe::of_filter(&self.header(), self.len, kernel);
-        self.probe.copy_tail(self.data.as_ref());
+        self.probe = Probe::of_filter(&self.header(), self.data.as_ref(), kernel);
         self
     }
 

@@ -198,8 +198,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
         let (len, (header, label, stretch)) = (bytes.len(), part::read(bytes)?);
-        let mut probe = Probe::of_part(&header, &stretch, len);
-        probe.copy_tail(bytes);
+        let probe = Probe::of_part(&header, &stretch, bytes);
         Ok(Self { data, header, label, stretch, probe, len })
     }
 

@@ -136,8 +136,7 @@ impl<D: AsRef<[u8]>> Function<D> {
             Content::Filter { .. } => 0,
         };
         let value_bits = header.shape.columns - fingerprint_bits;
-        let mut probe = Probe::of_filter(&header, len, Kernel::best());
-        probe.copy_tail(bytes);
+        let probe = Probe::of_filter(&header, bytes, Kernel::best());
         Ok(Self { data, packed, rows: Rows { value_bits, fingerprint_bits }, probe, len })
     }
 
@@ -331,8 +330,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = Probe::of_filter(&self.header(), self.len, kernel);
-        self.probe.copy_tail(self.data.as_ref());
+        self.probe = Probe::of_filter(&self.header(), self.data.as_ref(), kernel);
         self
     }
 

@@ -76,7 +76,9 @@ mod row_major;
 mod solution;
 
 pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
-pub(crate) use solution::{Any, ColumnCount, Eight, Few, Readable, Solution, matches_once};
+pub(crate) use solution::{
+    Any, Assumptions, Eight, Few, Readable, SMALL_BYTES, Sixteen, Small, Solution, matches_once,
+};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use prefetch::prefetch;

@@ -5,7 +5,7 @@
 //! up to which slot that stays inside the bytes ([`Solution::end`]), so one comparison per
 //! query is the whole bounds check. Equations that start later reach into the last block, which
 //! may be trimmed; a copy of it as a whole block can be made when the solution is opened
-//! ([`Solution::copy_tail`]). What is left, systems narrower than the ribbon for example, is
+//! ([`Tail`]). What is left, systems narrower than the ribbon for example, is
 //! read by plain code ([`Readable::row_plain`]).
 //!
 //! Every pointer is derived from the bytes of the call at hand and their length is compared
@@ -16,44 +16,109 @@ use super::{Coefficients, GROUP, Instructions, Kernel, Work, prefetch};
 use crate::Width;
 use crate::layout::{Layout, Order, first_bits, load_bits};
 use crate::width::Band;
-use core::hint::cold_path;
+use core::hint::{cold_path, select_unpredictable};
 use core::marker::PhantomData;
 
-/// What the compiler knows about the number of columns.
-pub(crate) trait ColumnCount {
-    /// Every block has eight columns, so that with 64-slot blocks a slot's block begins at the
-    /// byte of its number, less the place in the block.
-    const EIGHT: bool = false;
+/// What a compiled function assumes about the solutions that it queries.
+pub(crate) trait Assumptions {
+    /// The number of columns of every block, if it is a known multiple of eight. Eight columns
+    /// have the simplest addresses: with 64-slot blocks a slot's block begins at the byte of its
+    /// number, less the place in the block.
+    const COLUMNS: Option<usize> = None;
     /// No block has more than eight columns.
     const FEW: bool = false;
+    /// Many keys may be at the ends of a system, clamped to its first or last start or reaching
+    /// into its trimmed block. A branch on them would be mispredicted, so they are found without
+    /// one. Otherwise few keys are there, and finding them is left to the caller.
+    const SMALL: bool = false;
 }
 
+/// Eight columns in every block.
 pub(crate) struct Eight;
+/// Sixteen columns in every block.
+pub(crate) struct Sixteen;
 /// Up to eight columns.
 pub(crate) struct Few;
+/// Nothing is assumed.
 pub(crate) struct Any;
+/// The same columns in a solution that may be small.
+pub(crate) struct Small<A>(PhantomData<A>);
 
-impl ColumnCount for Eight {
-    const EIGHT: bool = true;
+impl Assumptions for Eight {
+    const COLUMNS: Option<usize> = Some(8);
     const FEW: bool = true;
 }
 
-impl ColumnCount for Few {
+impl Assumptions for Sixteen {
+    const COLUMNS: Option<usize> = Some(16);
+}
+
+impl Assumptions for Few {
     const FEW: bool = true;
 }
 
-impl ColumnCount for Any {}
+impl Assumptions for Any {}
+
+impl<A: Assumptions> Assumptions for Small<A> {
+    const COLUMNS: Option<usize> = A::COLUMNS;
+    const FEW: bool = A::FEW;
+    const SMALL: bool = true;
+}
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
+/// Solutions in more bytes than these are not small.
+pub(crate) const SMALL_BYTES: usize = 1 << 11;
+
 /// Solutions in more bytes than these get no copy of their last blocks.
-const TAIL_UP_TO: usize = 1 << 14;
+const TAIL_BYTES: usize = 1 << 14;
 
 /// The last blocks of a solution of up to eight columns: the whole ones that an equation can
 /// touch before the end, at most two, and the trimmed one as a whole block.
 #[derive(Clone, Copy)]
-struct Tail([u8; 3 * 64]);
+struct Tail {
+    blocks: [u8; 3 * 64],
+    /// Where the blocks begin in the solution.
+    offset: usize,
+    /// Equations that start before this slot, but too late for the solution itself, touch these
+    /// blocks alone. 0 if there is no copy.
+    end: u64,
+}
+
+impl Tail {
+    const NONE: Self = Self { blocks: [0; 3 * 64], offset: 0, end: 0 };
+
+    /// The last blocks of a solution in these bytes, whose equations from `fast_end` on reach
+    /// into the last one. None of large solutions: few keys reach there, and opening should not
+    /// wait.
+    fn copy(layout: &Layout, width: Width, fast_end: u64, bytes: &[u8]) -> Self {
+        let (columns, size) = (layout.columns() as usize, layout.word_bytes());
+        let whole = layout.whole_blocks();
+        let behind = u64::from(width.blocks_behind());
+        // An equation that starts after `fast_end` has `behind` whole blocks and one more.
+        let readable = whole >= behind && fast_end == layout.first_slot_of(whole - behind);
+        let fits = columns <= GROUP && layout.order() == Order::Columns;
+        let narrow = layout.slots() < width.bits().into();
+        if !readable || !fits || narrow || bytes.len() > TAIL_BYTES {
+            return Self::NONE;
+        }
+        let (begin, end) = (layout.offset(whole - behind), layout.offset(whole));
+        let mut tail = Self::NONE;
+        let (blocks, last) = tail.blocks.split_at_mut(end - begin);
+        blocks.copy_from_slice(&bytes[begin..end]);
+        if whole < layout.blocks() {
+            let stride = layout.stride(whole);
+            for (column, word) in last.chunks_exact_mut(size).take(columns).enumerate() {
+                let bits = load_bits(&bytes[end..], column * stride);
+                word.copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+        }
+        tail.offset = begin;
+        tail.end = layout.slots() - u64::from(width.bits()) + 1;
+        tail
+    }
+}
 
 /// A solution in bytes of a known length, where equations can be evaluated.
 #[derive(Clone, Copy)]
@@ -78,24 +143,37 @@ pub(crate) struct Solution {
     /// beginning, at the most.
     last_byte: usize,
     layout: Layout,
-    /// Equations from `end` on that start before this slot touch blocks of `tail` alone.
+    /// [`Tail::end`], or `end` without a tail.
     tail_end: u64,
-    /// Where the blocks of `tail` begin in the solution.
-    tail_offset: usize,
     tail: Tail,
-    width: Width,
 }
 
 impl Solution {
-    /// A solution at the beginning of `len` bytes, which reads its last block bit by bit.
+    /// A solution at the beginning of these bytes.
     #[inline(always)]
-    pub(crate) fn new(layout: Layout, width: Width, len: usize) -> Self {
+    pub(crate) fn new(layout: Layout, width: Width, bytes: &[u8]) -> Self {
+        let tail = Tail::copy(&layout, width, fast_end(&layout, width, bytes.len()), bytes);
+        Self::with_tail(layout, width, bytes.len(), tail)
+    }
+
+    /// A solution at the beginning of `len` bytes that is queried once: what reaches into the
+    /// last block is read bit by bit.
+    #[inline(always)]
+    pub(crate) fn once(layout: Layout, width: Width, len: usize) -> Self {
+        Self::with_tail(layout, width, len, Tail::NONE)
+    }
+
+    // One literal, with its tail: a record of this size should not be changed or moved from hand
+    // to hand, which takes longer than all the rest.
+    #[inline(always)]
+    fn with_tail(layout: Layout, width: Width, len: usize, tail: Tail) -> Self {
         let boundary = layout.block_of(layout.boundary_slot());
         let short = layout.columns().saturating_sub(1);
         let word = layout.word_bytes();
+        let end = fast_end(&layout, width, len);
         Self {
             len,
-            end: fast_end(&layout, width, len),
+            end,
             boundary,
             block_bytes: [short as usize * word, layout.columns() as usize * word],
             first_bytes: [0, (boundary as usize).wrapping_mul(word).wrapping_neg()],
@@ -103,40 +181,9 @@ impl Solution {
             crossing: boundary.wrapping_sub(1),
             last_byte: span(&layout, width).saturating_sub(1),
             layout,
-            tail_end: 0,
-            tail_offset: 0,
-            tail: Tail([0; 3 * 64]),
-            width,
+            tail_end: tail.end.max(end),
+            tail,
         }
-    }
-
-    /// Copies the last blocks, so that equations that reach into the trimmed one are evaluated
-    /// by kernels.
-    pub(crate) fn copy_tail(&mut self, bytes: &[u8]) {
-        let (layout, size) = (self.layout, self.layout.word_bytes());
-        let columns = layout.columns() as usize;
-        let whole = layout.whole_blocks();
-        let behind = u64::from(self.width.blocks_behind());
-        // An equation that starts after `end` has `behind` whole blocks and one more.
-        let readable = whole >= behind && self.end == layout.first_slot_of(whole - behind);
-        // In a large filter few keys reach into the last block, and opening should not wait.
-        let fits = columns <= GROUP && layout.order() == Order::Columns && self.len <= TAIL_UP_TO;
-        let narrow = layout.slots() < self.width.bits().into();
-        if !readable || !fits || narrow || bytes.len() != self.len {
-            return;
-        }
-        let (begin, end) = (layout.offset(whole - behind), layout.offset(whole));
-        let (blocks, last) = self.tail.0.split_at_mut(end - begin);
-        blocks.copy_from_slice(&bytes[begin..end]);
-        if whole < layout.blocks() {
-            let stride = layout.stride(whole);
-            for (column, word) in last.chunks_exact_mut(size).take(columns).enumerate() {
-                let bits = load_bits(&bytes[end..], column * stride);
-                word.copy_from_slice(&bits.to_le_bytes()[..size]);
-            }
-        }
-        self.tail_offset = begin;
-        self.tail_end = layout.slots() - u64::from(self.width.bits()) + 1;
     }
 
     /// The solution over bytes of its length; nothing if they have another.
@@ -197,11 +244,12 @@ impl Solution {
     /// Where the blocks of an equation are if the solution begins at `base` and all its blocks
     /// are whole.
     #[inline(always)]
-    fn parts_from<B: Band, C: ColumnCount>(&self, base: *const u8, slot: u64) -> Parts {
+    fn parts_from<B: Band, A: Assumptions>(&self, base: *const u8, slot: u64) -> Parts {
         let block = slot / u64::from(B::WIDTH.block_slots());
-        if C::EIGHT {
-            let first = base.wrapping_add((block as usize).wrapping_mul(B::BLOCK_BYTES));
-            return Parts::evenly(first, B::BLOCK_BYTES, 0xff);
+        if let Some(columns) = A::COLUMNS {
+            let step = columns * B::WORD_BYTES;
+            let first = base.wrapping_add((block as usize).wrapping_mul(step));
+            return Parts::evenly(first, step, first_bits(columns as u32));
         }
         // Which side of the boundary a query meets cannot be predicted, so the numbers of its side
         // are looked up instead of chosen by a branch.
@@ -221,7 +269,7 @@ impl Solution {
     /// Where the solution would begin if its last blocks were those of the tail.
     #[inline(always)]
     fn tail_base(&self) -> *const u8 {
-        self.tail.0.as_ptr().wrapping_sub(self.tail_offset)
+        self.tail.blocks.as_ptr().wrapping_sub(self.tail.offset)
     }
 }
 
@@ -282,14 +330,14 @@ impl<'a> Readable<'a> {
 
     /// Prefetches every cache line that an equation from `slot` on reads.
     #[inline(always)]
-    pub(crate) fn prefetch<B: Band, C: ColumnCount>(self, slot: u64) {
-        let first = self.solution.parts_from::<B, C>(self.base, slot).pointers[0];
+    pub(crate) fn prefetch<B: Band, A: Assumptions>(self, slot: u64) {
+        let first = self.solution.parts_from::<B, A>(self.base, slot).pointers[0];
         // Up to eight columns, whatever their number: as many lines as parts, and one more that
         // blocks reach into unless they begin on lines.
         for part in 0..B::PARTS {
             prefetch(first.wrapping_add(part * LINE));
         }
-        if !C::FEW {
+        if !A::FEW {
             // More columns: further lines up to the last.
             let mut ahead = B::PARTS * LINE;
             while ahead < self.solution.last_byte {
@@ -297,7 +345,7 @@ impl<'a> Readable<'a> {
                 ahead += LINE;
             }
         }
-        if !C::EIGHT || !self.base.addr().is_multiple_of(LINE) {
+        if A::COLUMNS != Some(GROUP) || !self.base.addr().is_multiple_of(LINE) {
             prefetch(first.wrapping_add(self.solution.last_byte));
         }
     }
@@ -310,42 +358,46 @@ impl<'a> Readable<'a> {
     /// Whether an equation from `slot` on gives a row, in every column of the slot's block.
     /// Nothing where only [`row_plain`](Self::row_plain) can say.
     #[inline(always)]
-    pub(crate) fn matches<I: Instructions, B: Band, C: ColumnCount>(
+    pub(crate) fn matches<I: Instructions, B: Band, A: Assumptions>(
         self,
         instructions: I,
         slot: u64,
         words: [u64; 2],
         row: u64,
     ) -> Option<bool> {
-        let parts = self.parts::<B, C>(slot)?;
-        Some(parts.matches::<I, B, C>(instructions, Coefficients { words, slot }, row))
+        let parts = self.parts::<B, A>(slot)?;
+        Some(parts.matches::<I, B, A>(instructions, Coefficients { words, slot }, row))
     }
 
     /// The row that the solution gives an equation from `slot` on. Nothing where only
     /// [`row_plain`](Self::row_plain) can say.
     #[inline(always)]
-    pub(crate) fn row<I: Instructions, B: Band, C: ColumnCount>(
+    pub(crate) fn row<I: Instructions, B: Band, A: Assumptions>(
         self,
         instructions: I,
         slot: u64,
         words: [u64; 2],
     ) -> Option<u64> {
-        let parts = self.parts::<B, C>(slot)?;
-        Some(parts.row::<I, B, C>(instructions, Coefficients { words, slot }))
+        let parts = self.parts::<B, A>(slot)?;
+        Some(parts.row::<I, B, A>(instructions, Coefficients { words, slot }))
     }
 
     /// Where the blocks of an equation are; nothing where only plain code can read what is there.
     #[inline(always)]
-    fn parts<B: Band, C: ColumnCount>(self, slot: u64) -> Option<Parts> {
-        let mut base = self.base;
-        if slot >= self.solution.end {
+    fn parts<B: Band, A: Assumptions>(self, slot: u64) -> Option<Parts> {
+        let solution = self.solution;
+        let is_before_end = slot < solution.end;
+        if (A::SMALL || !is_before_end) && slot >= solution.tail_end {
             cold_path();
-            if slot >= self.solution.tail_end {
-                return None;
-            }
-            base = self.solution.tail_base();
+            return None;
         }
-        Some(self.solution.parts_from::<B, C>(base, slot))
+        let (base, tail_base) = (self.base, solution.tail_base());
+        let base = match A::SMALL {
+            true => select_unpredictable(is_before_end, base, tail_base),
+            false if is_before_end => base,
+            false => tail_base,
+        };
+        Some(solution.parts_from::<B, A>(base, slot))
     }
 
     /// The row that the solution gives an equation, and a bit for each of its columns, read
@@ -402,21 +454,26 @@ impl Parts {
     }
 
     #[inline(always)]
-    fn matches<I: Instructions, B: Band, C: ColumnCount>(
+    fn matches<I: Instructions, B: Band, A: Assumptions>(
         mut self,
         instructions: I,
         coefficients: Coefficients,
         row: u64,
     ) -> bool {
+        // No branch on a column or on a known number of groups: where as many keys are present as
+        // absent, half of those would be mispredicted.
         let parities = self.parities::<I, B>(instructions, coefficients);
-        if C::EIGHT {
+        if A::COLUMNS == Some(GROUP) {
             return parities == row as u8;
         }
-        // No branch per column, and none after the last group: where as many keys are present
-        // as absent, half of those would be mispredicted.
+        if A::COLUMNS == Some(2 * GROUP) {
+            self.advance::<B>();
+            let second = self.parities::<I, B>(instructions, coefficients);
+            return u16::from_le_bytes([parities, second]) == row as u16;
+        }
         let mut differs = (parities ^ row as u8) & self.columns as u8;
         let mut row = row;
-        while !C::FEW && self.columns > 0xff && differs == 0 {
+        while !A::FEW && self.columns > 0xff && differs == 0 {
             self.advance::<B>();
             row >>= GROUP;
             let parities = self.parities::<I, B>(instructions, coefficients);
@@ -426,7 +483,7 @@ impl Parts {
     }
 
     #[inline(always)]
-    fn row<I: Instructions, B: Band, C: ColumnCount>(
+    fn row<I: Instructions, B: Band, A: Assumptions>(
         mut self,
         i: I,
         coefficients: Coefficients,
@@ -434,7 +491,7 @@ impl Parts {
         let all = self.columns;
         let mut row = u64::from(self.parities::<I, B>(i, coefficients));
         let mut place = 0;
-        while !C::FEW && self.advance::<B>() {
+        while !A::FEW && self.advance::<B>() {
             place += GROUP;
             row |= u64::from(self.parities::<I, B>(i, coefficients)) << place;
         }
@@ -462,7 +519,7 @@ pub(crate) fn matches_once<B: Band>(
         }
         None => {
             cold_path();
-            Solution::new(*layout, B::WIDTH, bytes.len())
+            Solution::once(*layout, B::WIDTH, bytes.len())
                 .over(bytes)?
                 .row_plain::<B>(slot, words)?
         }

@@ -103,11 +103,20 @@ impl<B: Band> Work for Compare<'_, B> {
         if layout.order() == Order::Rows {
             return self.run_on_rows(instructions);
         }
-        if layout.columns() == 8 && !layout.is_fractional() && B::WORD_BYTES == 8 {
-            self.run_on::<I, Eight>(instructions);
+        match (layout.columns(), layout.is_fractional()) {
+            (8, false) => {
+                self.run_on::<I, Eight>(instructions);
+                self.run_on::<I, Small<Eight>>(instructions);
+            }
+            (16, false) => {
+                self.run_on::<I, Sixteen>(instructions);
+                self.run_on::<I, Small<Sixteen>>(instructions);
+            }
+            _ => {}
         }
         if layout.columns() as usize <= GROUP {
             self.run_on::<I, Few>(instructions);
+            self.run_on::<I, Small<Few>>(instructions);
         }
         self.run_on::<I, Any>(instructions);
     }
@@ -133,7 +142,7 @@ impl<B: Band> Compare<'_, B> {
     /// An equation matches its row whatever lies beyond the columns, and no row that differs
     /// in one column; which one, changes from slot to slot.
     #[inline(always)]
-    fn run_on<I: Instructions, C: ColumnCount>(self, instructions: I) {
+    fn run_on<I: Instructions, A: Assumptions>(self, instructions: I) {
         let Self { oracle, solution, bytes, words, name, .. } = self;
         let readable = solution.over(bytes).expect("bytes of that length");
         for (slot, &words) in (0..).zip(words) {
@@ -142,10 +151,10 @@ impl<B: Band> Compare<'_, B> {
             let other = sum ^ (1u64 << slot.checked_rem(columns as u64).unwrap_or(0)) & !beyond;
             let context = format_args!("{name}: slot {slot} of {:?}", oracle.layout);
             for (row, expected) in [(sum | beyond, true), (other, columns == 0)] {
-                let found = readable.matches::<I, B, C>(instructions, slot, words, row);
+                let found = readable.matches::<I, B, A>(instructions, slot, words, row);
                 assert!(found.is_none_or(|found| found == expected), "{context}");
             }
-            let found = readable.row::<I, B, C>(instructions, slot, words);
+            let found = readable.row::<I, B, A>(instructions, slot, words);
             assert!(found.is_none_or(|found| found == sum), "{context}");
             assert_eq!(readable.row_plain::<B>(slot, words), Some((sum, !beyond)), "{context}");
         }
@@ -166,9 +175,8 @@ fn check_kernels<B: Band>() {
                 let bytes = &buffer[from..][..oracle.bytes.len()];
                 let slots = 0..layout.slots();
                 let words: Vec<_> = slots.map(|_| some_words(&mut random)).collect();
-                let plain = Solution::new(layout, B::WIDTH, bytes.len());
-                let mut with_tail = plain;
-                with_tail.copy_tail(bytes);
+                let plain = Solution::once(layout, B::WIDTH, bytes.len());
+                let with_tail = Solution::new(layout, B::WIDTH, bytes);
                 for kernel in Kernel::available() {
                     for solution in [&plain, &with_tail] {
                         kernel.run(Compare::<B> {
@@ -214,16 +222,17 @@ fn equations_take_the_fast_way() {
         for (slots, columns, boundary) in [(1000, 8, 0), (1000, 7, 3), (960, 6, 0), (1000, 3, 1)] {
             let layout = Layout::new(B::WIDTH, slots, columns, boundary);
             let bytes = vec![0; layout.size_in_bytes() as usize + 40];
-            let mut solution = Solution::new(layout, B::WIDTH, bytes.len());
+            let solution = Solution::once(layout, B::WIDTH, bytes.len());
             let last = slots - u64::from(B::WIDTH.bits());
             assert!(is_fast::<B>(&solution, &bytes, last - 64));
             assert!(!is_fast::<B>(&solution, &bytes, last));
-            solution.copy_tail(&bytes);
+            let solution = Solution::new(layout, B::WIDTH, &bytes);
             assert!((0..=last).all(|slot| is_fast::<B>(&solution, &bytes, slot)));
             assert!(!is_fast::<B>(&solution, &bytes, last + 1));
             let whole = layout.offset(layout.whole_blocks());
-            let solution = Solution::new(layout, B::WIDTH, whole.min(bytes.len() - 41));
-            assert!(!is_fast::<B>(&solution, &bytes[..whole.min(bytes.len() - 41)], 0));
+            let short = &bytes[..whole.min(bytes.len() - 41)];
+            let solution = Solution::new(layout, B::WIDTH, short);
+            assert!(!is_fast::<B>(&solution, short, 0));
         }
     }
     check::<u16>();
@@ -236,7 +245,7 @@ fn equations_take_the_fast_way() {
 fn bytes_of_another_length_cannot_be_read() {
     let layout = Layout::new(Width::W64, 1000, 8, 0);
     let len = layout.size_in_bytes() as usize + 40;
-    let solution = Solution::new(layout, Width::W64, len);
+    let solution = Solution::once(layout, Width::W64, len);
     let bytes = vec![0; len + 1];
     assert!(solution.over(&bytes[..len]).is_some());
     for other in [0, 1, len - 1, len + 1] {

@@ -4,6 +4,7 @@ use super::dispatch::{Find, Rows};
 use super::system::System;
 use super::{Located, Locator};
 use crate::equation::Shards;
+use crate::kernel::Assumptions;
 use crate::width::Band;
 
 #[derive(Clone, Copy)]
@@ -31,7 +32,11 @@ impl Rows for Balanced {}
 
 impl Find for Balanced {
     #[inline(always)]
-    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located> {
+    fn find<B: Band, A: Assumptions>(
+        locator: &Locator,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Option<Located> {
         let mixed = locator.multipliers.mix(key_hash);
         Some(locator.balanced.as_ref()?.locate(&locator.system, bytes, mixed))
     }

@@ -8,7 +8,7 @@
 use super::dispatch::{Find, One};
 use super::{Locate, Located, Probe, QueryKind, by_steps};
 use crate::Key;
-use crate::kernel::{ColumnCount, Instructions, Many, Readable, Single, prefetch};
+use crate::kernel::{Assumptions, Instructions, Many, Readable, SMALL_BYTES, Single, prefetch};
 use crate::width::Band;
 use core::hint::cold_path;
 use core::marker::PhantomData;
@@ -30,9 +30,9 @@ const CACHED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 const LINE: usize = 64;
 
 /// A batch of key hashes, located and evaluated in one function.
-pub(super) struct Ring<K, B, C, F>(PhantomData<(K, B, C, F)>);
+pub(super) struct Ring<K, B, A, F>(PhantomData<(K, B, A, F)>);
 
-impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Many for Ring<K, B, C, F> {
+impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Many for Ring<K, B, A, F> {
     type Probe = Probe<K>;
     type Input = u64;
     type Output = K::Result;
@@ -47,7 +47,7 @@ impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Many for Ring<K, B, C, F> {
     ) {
         if readable.bytes().len() <= CACHED_BYTES {
             for (&key_hash, result) in key_hashes.iter().zip(results) {
-                *result = One::<K, B, C, F>::run(instructions, probe, readable, key_hash);
+                *result = One::<K, B, A, F>::run(instructions, probe, readable, key_hash);
             }
             return;
         }
@@ -72,13 +72,13 @@ impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Many for Ring<K, B, C, F> {
 }
 
 // Functions rather than closures: those would not be compiled for the instruction set.
-impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Ring<K, B, C, F> {
+impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Ring<K, B, A, F> {
     /// Locates a key and prefetches its memory. Nowhere are keys that go by steps.
     #[inline(always)]
     fn locate(probe: &Probe<K>, readable: Readable<'_>, key_hash: u64) -> Located {
-        let located = F::find::<B>(&probe.locator, readable.bytes(), key_hash);
+        let located = F::find::<B, A>(&probe.locator, readable.bytes(), key_hash);
         let Some(located) = located else { return Located::NOWHERE };
-        readable.prefetch::<B, C>(located.slot);
+        readable.prefetch::<B, A>(located.slot);
         located
     }
 
@@ -90,7 +90,7 @@ impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Ring<K, B, C, F> {
         located: Located,
         key_hash: u64,
     ) -> K::Result {
-        let result = K::evaluate::<I, B, C, F>(instructions, &probe.target, readable, located);
+        let result = K::evaluate::<I, B, A, F>(instructions, &probe.target, readable, located);
         match result {
             Some(result) => result,
             None => {
@@ -182,7 +182,13 @@ pub(super) fn run<K: QueryKind, L: Locate>(
     let mut from = 0;
     for results in results.chunks_mut(source.at_a_time()) {
         let hashes = source.hashes(from, results.len(), &mut buffer);
-        if !batch.call(probe, bytes, hashes, results) {
+        if bytes.len() <= SMALL_BYTES {
+            // In a loop the compiler would turn the selections of small filters into branches, so
+            // each query is a call.
+            for (&key_hash, result) in hashes.iter().zip(&mut *results) {
+                *result = probe.query(bytes, key_hash);
+            }
+        } else if !batch.call(probe, bytes, hashes, results) {
             results.fill(K::UNKNOWN);
         }
         from += results.len();

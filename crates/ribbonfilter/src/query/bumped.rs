@@ -14,6 +14,7 @@ use crate::Width;
 use crate::equation::{Seed, Segments, Starts, mix, seeded};
 use crate::format::lookup::Lookup;
 use crate::format::{EXCEPTION, Header, directory_layer, little_endian};
+use crate::kernel::Assumptions;
 use crate::layers::{Buckets, Layer, MOST};
 use crate::layout::Layout;
 use crate::width::Band;
@@ -203,11 +204,15 @@ impl Rows for Bumped {}
 
 impl Find for Bumped {
     #[inline(always)]
-    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located> {
+    fn find<B: Band, A: Assumptions>(
+        locator: &Locator,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Option<Located> {
         let (Locator { system, bumps, .. }, mixed) = (locator, locator.multipliers.mix(key_hash));
         let log = Buckets::of(B::WIDTH).log;
         let hash = seeded(mixed, system.seed);
-        let slot = system.segments.first_slot(mixed) + system.starts.start_inside(hash);
+        let slot = system.slot::<A>(mixed, hash)?;
         let (code, seems_bumped) = bumps.code(bytes, slot, log)?;
         if !seems_bumped {
             return Some(Located { slot, hash });

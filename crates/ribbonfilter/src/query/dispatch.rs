@@ -1,17 +1,21 @@
 //! Which compiled function serves which shape.
 //!
 //! Functions of one key and of batches are compiled for every width and way to locate keys, with
-//! any number of columns; the shapes that filters usually have, ribbons of 64 and 128 slots with
-//! eight columns or up to eight, have functions of their own. Batches of static functions with
-//! more than eight bits, parts of filters and shards in ranges are located by code that every CPU
-//! runs and evaluated to rows by one function per width.
+//! any number of columns. The shapes that filters usually have, ribbons of 64 and 128 slots with
+//! eight, sixteen or up to eight columns, have functions of their own in the vector kernels; of
+//! one key two, for small solutions and for others. Batches of static functions with more than
+//! eight bits, parts of filters and shards in ranges are located by code that every CPU runs and
+//! evaluated to rows by one function per width.
 //!
 //! | | vector kernels, each | portable |
 //! |---|---|---|
-//! | filters, one key | 20 | 11 |
-//! | filters, batches | 20 | 11 |
-//! | static functions, one key | 11 | 11 |
-//! | static functions of up to eight bits, batches | 4 | 4 |
+//! | filters of usual shapes, one key | 22 | |
+//! | filters of usual shapes, batches | 11 | |
+//! | other filters, one key | 11 | 11 |
+//! | other filters, batches | 11 | 11 |
+//! | static functions of up to eight bits, one key | 8 | |
+//! | static functions of up to eight bits, batches | 4 | |
+//! | other static functions, one key | 7 | 7 |
 //! | evaluation of located equations | 4 | 4 |
 //!
 //! The functions below are not inlined, so that all this is compiled once, with the library, and
@@ -25,7 +29,10 @@ use super::{
     Evaluation, Fused, Located, Locator, Membership, Probe, QueryKind, Retrieval, Target, by_steps,
 };
 use crate::format::Header;
-use crate::kernel::{Any, ColumnCount, Eight, Few, Instructions, Kernel, Many, Readable, Single};
+use crate::kernel::{
+    Any, Assumptions, Eight, Few, Instructions, Kernel, Many, Readable, SMALL_BYTES, Single,
+    Sixteen, Small,
+};
 use crate::shape::Shape;
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
@@ -46,13 +53,17 @@ impl Rows for AnyRows {}
 /// A way to locate keys that is compiled together with the evaluation.
 pub(super) trait Find: Rows {
     /// The equation of nearly every key; nothing of the others, which [`Locate`](super::Locate) finds.
-    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located>;
+    fn find<B: Band, A: Assumptions>(
+        locator: &Locator,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Option<Located>;
 }
 
 /// A query of one key, located and evaluated in one function.
-pub(super) struct One<K, B, C, F>(PhantomData<(K, B, C, F)>);
+pub(super) struct One<K, B, A, F>(PhantomData<(K, B, A, F)>);
 
-impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Single for One<K, B, C, F> {
+impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Single for One<K, B, A, F> {
     type Probe = Probe<K>;
     type Output = K::Result;
 
@@ -63,9 +74,9 @@ impl<K: QueryKind, B: Band, C: ColumnCount, F: Find> Single for One<K, B, C, F> 
         readable: Readable<'_>,
         key_hash: u64,
     ) -> K::Result {
-        let located = F::find::<B>(&probe.locator, readable.bytes(), key_hash);
+        let located = F::find::<B, A>(&probe.locator, readable.bytes(), key_hash);
         let result = match located {
-            Some(located) => K::evaluate::<I, B, C, F>(i, &probe.target, readable, located),
+            Some(located) => K::evaluate::<I, B, A, F>(i, &probe.target, readable, located),
             None => None,
         };
         match result {
@@ -129,13 +140,15 @@ impl Finds {
     }
 }
 
-/// The functions for a filter.
+/// The functions for a filter of `len` bytes.
 #[inline(never)]
-pub(super) fn membership(header: &Header, kernel: Kernel) -> Fused<Membership> {
+pub(super) fn membership(header: &Header, len: usize, kernel: Kernel) -> Fused<Membership> {
     let (shape, find) = (&header.shape, Finds::of(&header.shape));
+    let small = len <= SMALL_BYTES;
     let special = match (shape.columns, shape.boundary) {
-        (8, 0) => eight_columns(shape.width, find, kernel),
-        (0..=8, _) => few_columns(shape.width, find, kernel),
+        (8, 0) => eight_columns(shape.width, find, small, kernel),
+        (0..=8, _) => few_columns(shape.width, find, small, kernel),
+        (16, 0) => sixteen_columns(shape.width, find, small, kernel),
         _ => None,
     };
     special.unwrap_or_else(|| any_columns(shape.width, find, kernel))
@@ -143,34 +156,64 @@ pub(super) fn membership(header: &Header, kernel: Kernel) -> Fused<Membership> {
 
 /// Functions for eight columns in every block. None of the portable kernel, which gains nothing
 /// by them.
-fn eight_columns(width: Width, find: Finds, kernel: Kernel) -> Option<Fused<Membership>> {
+fn eight_columns(
+    width: Width,
+    find: Finds,
+    small: bool,
+    kernel: Kernel,
+) -> Option<Fused<Membership>> {
     match (width, find) {
-        (Width::W64, Finds::Zero) => special::<u64, Eight, Zero>(kernel),
-        (Width::W64, Finds::Fingerprints) => special::<u64, Eight, Fingerprints>(kernel),
-        (Width::W64, Finds::Bumped) => special::<u64, Eight, Bumped>(kernel),
-        (Width::W128, Finds::Bumped) => special::<u128, Eight, Bumped>(kernel),
-        _ => few_columns(width, find, kernel),
+        (Width::W64, Finds::Zero) => special::<_, u64, Eight, Zero>(small, kernel),
+        (Width::W64, Finds::Fingerprints) => special::<_, u64, Eight, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => special::<_, u64, Eight, Bumped>(small, kernel),
+        (Width::W128, Finds::Bumped) => special::<_, u128, Eight, Bumped>(small, kernel),
+        _ => few_columns(width, find, small, kernel),
     }
 }
 
 /// The same for up to eight columns.
-fn few_columns(width: Width, find: Finds, kernel: Kernel) -> Option<Fused<Membership>> {
+fn few_columns(
+    width: Width,
+    find: Finds,
+    small: bool,
+    kernel: Kernel,
+) -> Option<Fused<Membership>> {
     match (width, find) {
-        (Width::W64, Finds::Zero) => special::<u64, Few, Zero>(kernel),
-        (Width::W64, Finds::Fingerprints) => special::<u64, Few, Fingerprints>(kernel),
-        (Width::W64, Finds::Bumped) => special::<u64, Few, Bumped>(kernel),
+        (Width::W64, Finds::Zero) => special::<_, u64, Few, Zero>(small, kernel),
+        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
         (Width::W128, Finds::Zero | Finds::Fingerprints) => {
-            special::<u128, Few, Fingerprints>(kernel)
+            special::<_, u128, Few, Fingerprints>(small, kernel)
         }
-        (Width::W128, Finds::Bumped) => special::<u128, Few, Bumped>(kernel),
+        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
         _ => None,
     }
 }
 
-fn special<B: Band, C: ColumnCount, F: Find>(kernel: Kernel) -> Option<Fused<Membership>> {
+/// The same for sixteen columns.
+fn sixteen_columns(
+    width: Width,
+    find: Finds,
+    small: bool,
+    kernel: Kernel,
+) -> Option<Fused<Membership>> {
+    match (width, find) {
+        (Width::W64, Finds::Zero) => special::<_, u64, Sixteen, Zero>(small, kernel),
+        (Width::W128, Finds::Bumped) => special::<_, u128, Sixteen, Bumped>(small, kernel),
+        _ => None,
+    }
+}
+
+fn special<K: QueryKind, B: Band, A: Assumptions, F: Find>(
+    small: bool,
+    kernel: Kernel,
+) -> Option<Fused<K>> {
     Some(Fused {
-        single: kernel.single_with_vectors::<One<Membership, B, C, F>>()?,
-        batch: kernel.many_with_vectors::<Ring<Membership, B, C, F>>(),
+        single: match small {
+            true => kernel.single_with_vectors::<One<K, B, Small<A>, F>>()?,
+            false => kernel.single_with_vectors::<One<K, B, A, F>>()?,
+        },
+        batch: kernel.many_with_vectors::<Ring<K, B, A, F>>(),
     })
 }
 
@@ -199,37 +242,36 @@ fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
     }
 }
 
-/// The functions for a static function. Batches of more than eight bits go by chunks.
+/// The functions for a static function in `len` bytes. Batches of more than eight bits go by
+/// chunks.
 #[inline(never)]
-pub(super) fn retrieval(header: &Header, kernel: Kernel) -> Option<Fused<Retrieval>> {
-    let shape = &header.shape;
-    match (shape.columns, shape.width, Finds::of(shape)) {
-        (0..=8, Width::W64, Finds::Bumped) => return Some(few_bits::<u64, Bumped>(kernel)),
-        (0..=8, Width::W64, Finds::Fingerprints) => {
-            return Some(few_bits::<u64, Fingerprints>(kernel));
-        }
-        (0..=8, Width::W128, Finds::Bumped) => return Some(few_bits::<u128, Bumped>(kernel)),
-        (0..=8, Width::W128, Finds::Fingerprints) => {
-            return Some(few_bits::<u128, Fingerprints>(kernel));
-        }
-        _ => {}
-    }
-    let single = match (shape.width, Finds::of(shape)) {
-        (Width::W32, Finds::Bumped) => kernel.single::<One<Retrieval, u32, Any, Bumped>>(),
-        (Width::W64, Finds::Bumped) => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
-        (Width::W128, Finds::Bumped) => kernel.single::<One<Retrieval, u128, Any, Bumped>>(),
-        (width, Finds::Fingerprints) => {
-            with_band!(width, B => kernel.single::<One<Retrieval, B, Any, Fingerprints>>())
-        }
-        _ => return None,
+pub(super) fn retrieval(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
+    let (shape, find) = (&header.shape, Finds::of(&header.shape));
+    let special = match shape.columns {
+        0..=8 => few_bits(shape.width, find, len <= SMALL_BYTES, kernel),
+        _ => None,
     };
-    Some(Fused { single, batch: None })
+    special.or_else(|| {
+        let single = match (shape.width, find) {
+            (Width::W32, Finds::Bumped) => kernel.single::<One<Retrieval, u32, Any, Bumped>>(),
+            (Width::W64, Finds::Bumped) => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
+            (Width::W128, Finds::Bumped) => kernel.single::<One<Retrieval, u128, Any, Bumped>>(),
+            (width, Finds::Fingerprints) => {
+                with_band!(width, B => kernel.single::<One<Retrieval, B, Any, Fingerprints>>())
+            }
+            _ => return None,
+        };
+        Some(Fused { single, batch: None })
+    })
 }
 
-fn few_bits<B: Band, F: Find>(kernel: Kernel) -> Fused<Retrieval> {
-    Fused {
-        single: kernel.single::<One<Retrieval, B, Few, F>>(),
-        batch: Some(kernel.many::<Ring<Retrieval, B, Few, F>>()),
+fn few_bits(width: Width, find: Finds, small: bool, kernel: Kernel) -> Option<Fused<Retrieval>> {
+    match (width, find) {
+        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
+        (Width::W128, Finds::Fingerprints) => special::<_, u128, Few, Fingerprints>(small, kernel),
+        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
+        _ => None,
     }
 }
 

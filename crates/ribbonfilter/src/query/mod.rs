@@ -37,7 +37,7 @@ use dispatch::Rows;
 use crate::equation::{FINGERPRINT_BITS, Multipliers, Seeded};
 use crate::format::Header;
 use crate::kernel::{
-    ColumnCount, HasSolution, Instructions, Kernel, ManyFn, Readable, Single, SingleFn, Solution,
+    Assumptions, HasSolution, Instructions, Kernel, ManyFn, Readable, Single, SingleFn, Solution,
 };
 use crate::layout::{Layout, Order};
 use crate::width::Band;
@@ -77,7 +77,7 @@ pub(crate) trait QueryKind: Copy + Sized + 'static {
     const UNKNOWN: Self::Result;
 
     /// Evaluates an equation; nothing for the few that kernels cannot.
-    fn evaluate<I: Instructions, B: Band, C: ColumnCount, R: Rows>(
+    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
         instructions: I,
         target: &Target,
         readable: Readable<'_>,
@@ -87,8 +87,8 @@ pub(crate) trait QueryKind: Copy + Sized + 'static {
     /// The result for an equation that gives a row.
     fn conclude(target: &Target, located: Located, row: u64) -> Self::Result;
 
-    /// The functions that are compiled for a shape of filter, if there are any.
-    fn fused(header: &Header, kernel: Kernel) -> Option<Fused<Self>>;
+    /// The functions that are compiled for a shape of filter in `len` bytes, if there are any.
+    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
 }
 
 /// The evaluation of located equations to rows, for any shape.
@@ -115,7 +115,7 @@ impl QueryKind for Membership {
     const UNKNOWN: bool = true;
 
     #[inline(always)]
-    fn evaluate<I: Instructions, B: Band, C: ColumnCount, R: Rows>(
+    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
         instructions: I,
         target: &Target,
         readable: Readable<'_>,
@@ -123,7 +123,7 @@ impl QueryKind for Membership {
     ) -> Option<bool> {
         let (words, fingerprint) = target.multipliers.expand(located.hash);
         let row = if R::ZERO { 0 } else { target.row(fingerprint) };
-        readable.matches::<I, B, C>(instructions, located.slot, words, row)
+        readable.matches::<I, B, A>(instructions, located.slot, words, row)
     }
 
     #[inline(always)]
@@ -139,8 +139,8 @@ impl QueryKind for Membership {
     }
 
     #[inline(always)]
-    fn fused(header: &Header, kernel: Kernel) -> Option<Fused<Self>> {
-        Some(dispatch::membership(header, kernel))
+    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        Some(dispatch::membership(header, len, kernel))
     }
 }
 
@@ -149,7 +149,7 @@ impl QueryKind for Retrieval {
     const UNKNOWN: u64 = 0;
 
     #[inline(always)]
-    fn evaluate<I: Instructions, B: Band, C: ColumnCount, R: Rows>(
+    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
         instructions: I,
         target: &Target,
         readable: Readable<'_>,
@@ -157,8 +157,8 @@ impl QueryKind for Retrieval {
     ) -> Option<u64> {
         let words = target.multipliers.expand(located.hash).0;
         // Only rows of 16 bits and more are stored one after another.
-        if C::FEW || readable.layout().order() == Order::Columns {
-            return readable.row::<I, B, C>(instructions, located.slot, words);
+        if A::FEW || readable.layout().order() == Order::Columns {
+            return readable.row::<I, B, A>(instructions, located.slot, words);
         }
         readable.sum_of_rows::<I, B>(instructions, located.slot, words)
     }
@@ -169,8 +169,8 @@ impl QueryKind for Retrieval {
     }
 
     #[inline(always)]
-    fn fused(header: &Header, kernel: Kernel) -> Option<Fused<Self>> {
-        dispatch::retrieval(header, kernel)
+    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        dispatch::retrieval(header, len, kernel)
     }
 }
 
@@ -217,42 +217,52 @@ impl HasSolution for Target {
 }
 
 impl<K: QueryKind> Probe<K> {
-    /// The probe of a filter or a function of `len` bytes.
+    /// The probe of a filter or a function in these bytes.
     #[inline(always)]
-    pub(crate) fn of_filter(header: &Header, len: usize, kernel: Kernel) -> Self {
+    pub(crate) fn of_filter(header: &Header, bytes: &[u8], kernel: Kernel) -> Self {
+        let solution = Solution::new(header.shape.layout(), header.shape.width, bytes);
+        Self::with_solution(header, solution, bytes.len(), kernel)
+    }
+
+    /// The same for bytes that are queried once.
+    #[inline(always)]
+    pub(crate) fn of_filter_once(header: &Header, len: usize, kernel: Kernel) -> Self {
+        let solution = Solution::once(header.shape.layout(), header.shape.width, len);
+        Self::with_solution(header, solution, len, kernel)
+    }
+
+    #[inline(always)]
+    fn with_solution(header: &Header, solution: Solution, len: usize, kernel: Kernel) -> Self {
         let skipped = match header.shape.variant {
             Variant::Homogeneous => FINGERPRINT_BITS,
             _ => header.first_column(),
         };
-        let (layout, width) = (header.shape.layout(), header.shape.width);
-        let (single, batch) = match K::fused(header, kernel) {
+        let (single, batch) = match K::fused(header, len, kernel) {
             Some(fused) => (fused.single, fused.batch),
             None => (Kernel::portable_single::<BySteps<K, Locator>>(), None),
         };
-        // One literal: a record of this size should not be moved from hand to hand.
-        let solution = Solution::new(layout, width, len);
         Self {
             single,
             target: Target { solution, skipped, multipliers: Multipliers::FIXED },
-            locator: Locator::new(header, &layout),
+            locator: Locator::new(header, &header.shape.layout()),
             batch,
-            evaluation: dispatch::evaluation(width, kernel),
+            evaluation: dispatch::evaluation(header.shape.width, kernel),
         }
     }
 }
 
 impl<K: QueryKind, L: Locate> Probe<K, L> {
-    /// A probe of the solution with this layout in `len` bytes.
+    /// A probe of the solution with this layout in these bytes.
     #[inline(always)]
     pub(crate) fn new(
         layout: Layout,
         width: Width,
-        len: usize,
+        bytes: &[u8],
         kernel: Kernel,
         locator: L,
         skipped: u32,
     ) -> Self {
-        let solution = Solution::new(layout, width, len);
+        let solution = Solution::new(layout, width, bytes);
         Self {
             single: Kernel::portable_single::<BySteps<K, L>>(),
             batch: None,
@@ -260,12 +270,6 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
             target: Target { solution, skipped, multipliers: Multipliers::FIXED },
             locator,
         }
-    }
-
-    /// Prepares the last block, for probes that are queried more than once.
-    #[inline]
-    pub(crate) fn copy_tail(&mut self, bytes: &[u8]) {
-        self.target.solution.copy_tail(bytes);
     }
 
     /// The result for the key with this hash.

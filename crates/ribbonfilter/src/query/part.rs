@@ -60,13 +60,13 @@ impl Locate for InPart {
 
 impl Probe<Membership, InPart> {
     /// The probe of a part of `len` bytes, of the filter with this header.
-    pub(crate) fn of_part(header: &Header, stretch: &Stretch, len: usize) -> Self {
+    pub(crate) fn of_part(header: &Header, stretch: &Stretch, bytes: &[u8]) -> Self {
         let skipped = match header.shape.variant {
             Variant::Homogeneous => FINGERPRINT_BITS,
             _ => header.first_column(),
         };
         let (width, kernel) = (header.shape.width, Kernel::best());
-        Self::new(stretch.layout, width, len, kernel, InPart::new(header, stretch), skipped)
+        Self::new(stretch.layout, width, bytes, kernel, InPart::new(header, stretch), skipped)
     }
 
     /// Whether the key starts in the part.

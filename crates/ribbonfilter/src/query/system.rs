@@ -4,6 +4,7 @@
 use super::dispatch::{Find, Rows};
 use super::{Located, Locator};
 use crate::equation::{Seed, Seeded, Segments, Starts, seeded};
+use crate::kernel::Assumptions;
 use crate::width::Band;
 
 /// A system of segments.
@@ -36,6 +37,17 @@ impl System {
         let segment = self.first_slot + self.segments.first_slot(mixed);
         Located { slot: segment + self.starts.start(hash), hash }
     }
+
+    /// The first slot of a key's equation, in a system that is the only one or the first layer;
+    /// nothing of keys whose finding is left to the caller.
+    #[inline(always)]
+    pub(super) fn slot<A: Assumptions>(&self, mixed: u64, hash: Seeded) -> Option<u64> {
+        let start = match A::SMALL {
+            true => self.starts.start(hash),
+            false => self.starts.unclamped_start(hash)?,
+        };
+        Some(self.segments.first_slot(mixed) + start)
+    }
 }
 
 /// Finds keys of systems whose rows are all expected to be zero.
@@ -50,11 +62,14 @@ impl Rows for Zero {
 
 impl Find for Zero {
     #[inline(always)]
-    fn find<B: Band>(locator: &Locator, _: &[u8], key_hash: u64) -> Option<Located> {
+    fn find<B: Band, A: Assumptions>(
+        locator: &Locator,
+        _: &[u8],
+        key_hash: u64,
+    ) -> Option<Located> {
         let (system, mixed) = (&locator.system, locator.multipliers.mix(key_hash));
         let hash = seeded(mixed, system.seed);
-        let slot = system.segments.first_slot(mixed) + system.starts.start_inside(hash);
-        Some(Located { slot, hash })
+        Some(Located { slot: system.slot::<A>(mixed, hash)?, hash })
     }
 }
 
@@ -62,10 +77,13 @@ impl Rows for Fingerprints {}
 
 impl Find for Fingerprints {
     #[inline(always)]
-    fn find<B: Band>(locator: &Locator, bytes: &[u8], key_hash: u64) -> Option<Located> {
+    fn find<B: Band, A: Assumptions>(
+        locator: &Locator,
+        bytes: &[u8],
+        key_hash: u64,
+    ) -> Option<Located> {
         let (system, mixed) = (&locator.system, locator.multipliers.mix(key_hash));
         let hash = system.hash(bytes, mixed);
-        let slot = system.segments.first_slot(mixed) + system.starts.start_inside(hash);
-        Some(Located { slot, hash })
+        Some(Located { slot: system.slot::<A>(mixed, hash)?, hash })
     }
 }

@@ -197,9 +197,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.ranges = match self.container.filling {
             Filling::UntilFull(ranges) => {
                 let (layout, width) = (ranges.layout(), ranges.width);
-                let mut probe = Probe::new(layout, width, self.len, kernel, Ranges::new(ranges), 0);
-                probe.copy_tail(self.data.as_ref());
-                Some(probe)
+                let bytes = self.data.as_ref();
+                Some(Probe::new(layout, width, bytes, kernel, Ranges::new(ranges), 0))
             }
             _ => None,
         };
@@ -393,7 +392,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
     fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
         let listed = self.container.shard(bytes, shard).ok()?;
         let bytes = listed.with_what_follows();
-        Some(Asked { probe: Probe::of_filter(&listed.header, bytes.len(), self.kernel), bytes })
+        let probe = Probe::of_filter_once(&listed.header, bytes.len(), self.kernel);
+        Some(Asked { probe, bytes })
     }
 
     /// The shard of the key with this hash, counted from 0.

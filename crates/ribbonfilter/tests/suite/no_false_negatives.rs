@@ -93,6 +93,7 @@ fn batches_that_prefetch() {
         (Variant::Homogeneous, Width::W64, 8.0),
         (Variant::Homogeneous, Width::W64, 6.6),
         (Variant::Homogeneous, Width::W64, 12.5),
+        (Variant::Homogeneous, Width::W64, 16.0),
         (Variant::Homogeneous, Width::W128, 7.0),
         (Variant::Balanced, Width::W64, 8.0),
         (Variant::Bumped, Width::W32, 32.0),
@@ -101,6 +102,7 @@ fn batches_that_prefetch() {
         (Variant::Bumped, Width::W64, 32.0),
         (Variant::Bumped, Width::W128, 8.0),
         (Variant::Bumped, Width::W128, 6.6),
+        (Variant::Bumped, Width::W128, 16.0),
         (Variant::Bumped, Width::W128, 32.0),
     ] {
         let filter = build(builder(variant, width, columns), hashes.iter().copied());
