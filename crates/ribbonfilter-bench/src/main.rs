@@ -16,6 +16,7 @@ mod random;
 mod report;
 mod results;
 mod soak;
+mod solutions;
 mod spill;
 mod svg;
 mod table;
@@ -60,6 +61,8 @@ enum Command {
     Spill(spill::Arguments),
     /// Filters that all threads share, asked billions of times: no key is missing
     Soak(soak::Arguments),
+    /// How often Homogeneous systems are solved until their rate is as planned
+    Solutions(solutions::Arguments),
     /// The simulations behind the planner's constants
     Constants(constants::Arguments),
 }
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::Blocks(arguments) => print(|| blocks::run(&arguments)),
         Command::Spill(arguments) => print(|| spill::run(&arguments)),
         Command::Soak(arguments) => print(|| soak::run(&arguments)),
+        Command::Solutions(arguments) => print(|| solutions::run(&arguments)),
         Command::Constants(arguments) => print(|| constants::run(&arguments)),
     };
     match result {

@@ -64,6 +64,9 @@ typedef struct {
   uint32_t width;
   // Threads that build; 0 for as many as there are cores.
   uint32_t threads;
+  // How much time a build may take for a smaller filter: 0 normal, 1 thorough, which takes
+  // several times as long for small sets.
+  uint32_t effort;
   // The most memory that a build may take, in bytes; 0 for any.
   uint64_t max_memory;
   // The seed under which keys are hashed.

@@ -1,7 +1,7 @@
 //! What a filter shall be: a plain struct whose zeroes are the defaults.
 
 use crate::status::{Failure, ribbon_status};
-use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{Effort, Filter, FilterBuilder, Variant, Width};
 
 /// What a filter shall be. Zero everything (`ribbon_settings settings = {0};`) and set what
 /// matters: one of the four targets, or none for a false-positive rate of 1 %.
@@ -22,6 +22,9 @@ pub struct ribbon_settings {
     pub width: u32,
     /// Threads that build; 0 for as many as there are cores.
     pub threads: u32,
+    /// How much time a build may take for a smaller filter: 0 normal, 1 thorough, which takes
+    /// several times as long for small sets.
+    pub effort: u32,
     /// The most memory that a build may take, in bytes; 0 for any.
     pub max_memory: u64,
     /// The seed under which keys are hashed.
@@ -32,7 +35,7 @@ impl ribbon_settings {
     /// A builder with these settings.
     pub(crate) fn builder(&self) -> Result<FilterBuilder<'static>, Failure> {
         let mut builder = self.target(Filter::builder())?.key_seed(self.key_seed);
-        builder = builder.threads(self.threads as usize);
+        builder = builder.threads(self.threads as usize).effort(self.effort()?);
         if let Some(variant) = self.variant()? {
             builder = builder.variant(variant);
         }
@@ -82,6 +85,14 @@ impl ribbon_settings {
             other => {
                 Err(invalid(&format!("the width must be 0, 16, 32, 64 or 128, but is {other}")))
             }
+        }
+    }
+
+    fn effort(&self) -> Result<Effort, Failure> {
+        match self.effort {
+            0 => Ok(Effort::Normal),
+            1 => Ok(Effort::Thorough),
+            other => Err(invalid(&format!("the effort must be 0 or 1, but is {other}"))),
         }
     }
 }

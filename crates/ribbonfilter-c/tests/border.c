@@ -68,6 +68,25 @@ int main(void) {
             ribbon_filter_free(filter);
         }
 
+    /* More effort, a smaller filter, of the size that is planned. */
+    uint64_t normal_bytes = 0;
+    for (uint32_t effort = 0; effort <= 1; effort++) {
+        ribbon_settings settings = {0};
+        ribbon_plan plan;
+        ribbon_info info;
+        settings.effort = effort;
+        EXPECT(ribbon_plan_for(&settings, 4000, &plan), RIBBON_STATUS_OK);
+        ribbon_filter *filter = build(hashes, 4000, settings);
+        all_keys_are_found(filter, hashes, 4000);
+        EXPECT(ribbon_filter_info(filter, &info), RIBBON_STATUS_OK);
+        EXPECT(info.bytes == plan.bytes, 1);
+        if (effort == 0)
+            normal_bytes = info.bytes;
+        else
+            EXPECT(info.bytes < normal_bytes, 1);
+        ribbon_filter_free(filter);
+    }
+
     /* Plans, and settings that cannot be. */
     ribbon_plan plan;
     ribbon_settings settings = {0};
@@ -86,6 +105,10 @@ int main(void) {
     settings.variant = 5;
     EXPECT(ribbon_builder_new(&settings, &builder), RIBBON_STATUS_INVALID_ARGUMENT);
     settings.variant = 0;
+    settings.effort = 2;
+    EXPECT(ribbon_builder_new(&settings, &builder), RIBBON_STATUS_INVALID_ARGUMENT);
+    EXPECT(ribbon_plan_for(&settings, 1, &plan), RIBBON_STATUS_INVALID_ARGUMENT);
+    settings.effort = 0;
     settings.max_memory = 1;
     EXPECT(ribbon_builder_new(&settings, &builder), RIBBON_STATUS_OK);
     EXPECT(ribbon_builder_push_hashes(builder, hashes, KEYS), RIBBON_STATUS_OK);

@@ -2,7 +2,7 @@
 
 use crate::values;
 use clap::Args;
-use ribbonfilter::{Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width};
+use ribbonfilter::{Effort, Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width};
 
 #[derive(Args)]
 #[command(next_help_heading = "What it shall be")]
@@ -22,6 +22,10 @@ pub struct TargetArguments {
     /// The ribbon width: wider is smaller and slower [default: the variant's best]
     #[arg(long, value_parser = values::width())]
     pub width: Option<Width>,
+    /// How much time the build may take for a smaller filter. Thorough takes several times as long
+    /// for small sets: for whoever builds once and ships to many
+    #[arg(long, ignore_case = true, value_parser = values::effort(), default_value_t)]
+    effort: Effort,
     /// Threads; 0 takes all there are. The filter is the same for any number
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
@@ -30,7 +34,7 @@ pub struct TargetArguments {
 impl TargetArguments {
     /// A builder that knows all of this but variant and width.
     pub fn bare_builder(&self) -> FilterBuilder<'static> {
-        let builder = Filter::builder().threads(self.threads);
+        let builder = Filter::builder().effort(self.effort).threads(self.threads);
         match (self.fpr, self.bits_per_key, self.size) {
             (Some(rate), _, _) => builder.false_positive_rate(rate),
             (_, Some(bits), _) => builder.bits_per_key(bits),
@@ -52,7 +56,7 @@ impl TargetArguments {
     }
     /// A builder of a container that knows all of this but bits a key and size.
     pub fn shards_builder(&self, split: Split) -> ShardsBuilder<'static> {
-        let mut builder = Shards::builder(split).threads(self.threads);
+        let mut builder = Shards::builder(split).effort(self.effort).threads(self.threads);
         if let Some(rate) = self.fpr {
             builder = builder.false_positive_rate(rate);
         }

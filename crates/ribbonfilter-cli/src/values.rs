@@ -1,7 +1,7 @@
 //! What people write for sizes, counts, rates and names.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use ribbonfilter::{Variant, Width};
+use ribbonfilter::{Effort, Variant, Width};
 
 /// Every variant that the command offers, by its name.
 pub const VARIANTS: [(&str, Variant); 4] = [
@@ -18,6 +18,9 @@ const MOST_SHARDS: u64 = 1 << 24;
 const WIDTHS: [(&str, Width); 4] =
     [("16", Width::W16), ("32", Width::W32), ("64", Width::W64), ("128", Width::W128)];
 
+/// Every effort, by its name.
+const EFFORTS: [(&str, Effort); 2] = [("normal", Effort::Normal), ("thorough", Effort::Thorough)];
+
 /// The name of a variant as the command takes and prints it.
 pub fn variant_name(variant: Variant) -> String {
     variant.to_string().to_lowercase()
@@ -31,6 +34,11 @@ pub fn variant() -> impl TypedValueParser<Value = Variant> {
 /// One of the widths, as a number.
 pub fn width() -> impl TypedValueParser<Value = Width> {
     one_of(&WIDTHS)
+}
+
+/// One of the efforts' names.
+pub fn effort() -> impl TypedValueParser<Value = Effort> {
+    one_of(&EFFORTS)
 }
 
 /// A parser of names, which help and completions list.
@@ -166,6 +174,10 @@ mod tests {
             assert_eq!(width.to_string(), name);
         }
         assert_eq!(WIDTHS.map(|(_, width)| width), Width::ALL);
+        for (name, effort) in EFFORTS {
+            assert_eq!(effort.to_string(), name);
+        }
+        assert_eq!(EFFORTS.map(|(_, effort)| effort), Effort::ALL);
         for (text, bits) in [("1", 0), ("256", 8), ("16777216", 24)] {
             assert_eq!(shards(text), Ok(bits));
         }

@@ -62,7 +62,7 @@ impl Function {
     #[classmethod]
     #[pyo3(
         signature = (keys, values = None, *, value_bits = None, fingerprint_bits = 0, **settings),
-        text_signature = "($cls, keys, values=None, *, value_bits=None, fingerprint_bits=0, variant=None, width=None, threads=0, key_seed=0, max_memory=None)"
+        text_signature = "($cls, keys, values=None, *, value_bits=None, fingerprint_bits=0, variant=None, width=None, effort='normal', threads=0, key_seed=0, max_memory=None)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,

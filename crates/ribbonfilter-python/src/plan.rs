@@ -81,8 +81,10 @@ impl Plan {
 /// ('bumped', 128)
 /// >>> outlook.nbytes < 850_000   # a Bloom filter takes 1,200,000
 /// True
+/// >>> plan(4000, effort="thorough").nbytes < plan(4000).nbytes
+/// True
 #[pyfunction]
-#[pyo3(signature = (n, fpr = None, **settings), text_signature = "(n, fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, threads=0, key_seed=0, max_memory=None)")]
+#[pyo3(signature = (n, fpr = None, **settings), text_signature = "(n, fpr=None, *, bits_per_key=None, total_bytes=None, variant=None, width=None, effort='normal', threads=0, key_seed=0, max_memory=None)")]
 pub fn plan(
     n: &Bound<'_, PyAny>,
     fpr: Option<f64>,
@@ -99,7 +101,7 @@ pub fn plan(
 /// >>> plan(most, fpr=0.01).nbytes <= 4096 < plan(most + 1, fpr=0.01).nbytes
 /// True
 #[pyfunction]
-#[pyo3(signature = (nbytes, fpr = None, **settings), text_signature = "(nbytes, fpr=None, *, bits_per_key=None, variant=None, width=None)")]
+#[pyo3(signature = (nbytes, fpr = None, **settings), text_signature = "(nbytes, fpr=None, *, bits_per_key=None, variant=None, width=None, effort='normal')")]
 pub fn max_keys(
     nbytes: &Bound<'_, PyAny>,
     fpr: Option<f64>,

@@ -5,14 +5,15 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ribbonfilter::{
-    Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder, Split, Variant, Width,
+    Effort, Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder, Split,
+    Variant, Width,
 };
 
 /// The options of everything that is built.
-const OF_ALL: [&str; 4] = ["variant", "width", "threads", "key_seed"];
+const OF_ALL: [&str; 5] = ["variant", "width", "effort", "threads", "key_seed"];
 
 /// The options that may not be `None`.
-const NUMBERS: [&str; 2] = ["threads", "key_seed"];
+const NEVER_NONE: [&str; 3] = ["effort", "threads", "key_seed"];
 
 /// What a filter shall reach.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,7 @@ pub struct Settings {
     target: Option<Target>,
     variant: Option<Variant>,
     width: Option<Width>,
+    effort: Effort,
     threads: usize,
     pub key_seed: u64,
     max_memory: Option<u64>,
@@ -61,12 +63,13 @@ impl Settings {
                 name if !OF_ALL.contains(&name) && !besides.contains(&name) => {
                     return Err(unknown(name));
                 }
-                name if !NUMBERS.contains(&name) && value.is_none() => {}
+                name if !NEVER_NONE.contains(&name) && value.is_none() => {}
                 "bits_per_key" => self.aim(Target::BitsPerKey(value.extract()?))?,
                 "total_bytes" => self.aim(Target::TotalBytes(whole(&name, &value)?))?,
                 "columns" => self.aim(Target::Columns(value.extract()?))?,
                 "variant" => self.variant = Some(variant(&value)?),
                 "width" => self.width = Some(width(&value)?),
+                "effort" => self.effort = effort(&value)?,
                 "threads" => self.threads = whole(&name, &value)?.try_into()?,
                 "key_seed" => self.key_seed = whole(&name, &value)?,
                 "max_memory" => self.max_memory = Some(whole(&name, &value)?),
@@ -96,6 +99,7 @@ impl Settings {
         };
         let builder = self.variant.into_iter().fold(builder, FilterBuilder::variant);
         let builder = self.width.into_iter().fold(builder, FilterBuilder::width);
+        let builder = builder.effort(self.effort);
         self.max_memory.into_iter().fold(builder, FilterBuilder::max_memory)
     }
 
@@ -111,6 +115,7 @@ impl Settings {
         };
         let builder = self.variant.into_iter().fold(builder, ShardsBuilder::variant);
         let builder = self.width.into_iter().fold(builder, ShardsBuilder::width);
+        let builder = builder.effort(self.effort);
         builder.check().map_err(errors::build)?;
         Ok(builder)
     }
@@ -119,6 +124,7 @@ impl Settings {
         let builder = Function::builder().threads(self.threads).key_seed(self.key_seed);
         let builder = self.variant.into_iter().fold(builder, FunctionBuilder::variant);
         let builder = self.width.into_iter().fold(builder, FunctionBuilder::width);
+        let builder = builder.effort(self.effort);
         self.max_memory.into_iter().fold(builder, FunctionBuilder::max_memory)
     }
 
@@ -168,6 +174,14 @@ fn width(value: &Bound<'_, PyAny>) -> PyResult<Width> {
     let bits = whole("width", value)?;
     Width::ALL.into_iter().find(|width| u64::from(width.bits()) == bits).ok_or_else(|| {
         PyValueError::new_err(format!("width must be 16, 32, 64 or 128, but is {bits}"))
+    })
+}
+
+fn effort(value: &Bound<'_, PyAny>) -> PyResult<Effort> {
+    let text = value.str()?.to_string();
+    let named = |effort: &Effort| effort.to_string().eq_ignore_ascii_case(&text);
+    Effort::ALL.iter().copied().find(named).ok_or_else(|| {
+        PyValueError::new_err(format!("effort must be \"normal\" or \"thorough\", but is {text:?}"))
     })
 }
 

@@ -53,7 +53,8 @@ impl Shards {
     ///
     /// Keys are those of `Filter.build`. `shards` is a power of two up to 2^24. Of `fpr` (at most
     /// this in every shard; 0.01 without any) and `columns` give one. Without a `variant` it is
-    /// "bumped", whatever the number of keys, which no single shard knows.
+    /// "bumped", whatever the number of keys, which no single shard knows. The other settings are
+    /// those of `Filter.build`.
     ///
     /// >>> f = Shards.build(range(100_000), shards=16)
     /// >>> 4711 in f, f.variant
@@ -61,7 +62,7 @@ impl Shards {
     #[classmethod]
     #[pyo3(
         signature = (keys, fpr = None, *, shards, nulls = Nulls::Error, **settings),
-        text_signature = "($cls, keys, fpr=None, *, shards, columns=None, variant=None, width=None, threads=0, nulls='error', key_seed=0)"
+        text_signature = "($cls, keys, fpr=None, *, shards, columns=None, variant=None, width=None, effort='normal', threads=0, nulls='error', key_seed=0)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,
@@ -262,7 +263,7 @@ impl Shard {
     #[classmethod]
     #[pyo3(
         signature = (number, hashes, fpr = None, *, shards, **settings),
-        text_signature = "($cls, number, hashes, fpr=None, *, shards, columns=None, variant=None, width=None, threads=0, key_seed=0)"
+        text_signature = "($cls, number, hashes, fpr=None, *, shards, columns=None, variant=None, width=None, effort='normal', threads=0, key_seed=0)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,

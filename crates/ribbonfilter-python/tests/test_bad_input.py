@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ribbonfilter import Builder, Filter, FormatError, Function, NullKeyError, plan
+from ribbonfilter import Builder, Filter, FormatError, Function, NullKeyError, Shard, Shards, max_keys, plan
 
 
 class Index:
@@ -186,6 +186,9 @@ def test_an_array_that_is_refused_leaves_nothing():
         ({"variant": 5}, ValueError),
         ({"width": 7}, ValueError),
         ({"width": "64"}, TypeError),
+        ({"effort": "most"}, ValueError),
+        ({"effort": 1}, ValueError),
+        ({"effort": None}, ValueError),
         ({"threads": -1}, ValueError),
         ({"nulls": "ignore"}, ValueError),
         ({"max_memory": 10}, MemoryError),
@@ -197,6 +200,20 @@ def test_an_array_that_is_refused_leaves_nothing():
 def test_settings(settings, error):
     with pytest.raises(error):
         Filter.build(range(1000), **settings)
+
+
+def test_efforts_that_are_none():
+    for attempt in (
+        lambda: Filter.build([1], effort="most"),
+        lambda: Builder(effort="most"),
+        lambda: Shards.build([1], shards=2, effort="most"),
+        lambda: Shard.build(0, [], shards=2, effort="most"),
+        lambda: Function.build({1: 1}, effort="most"),
+        lambda: plan(1, effort="most"),
+        lambda: max_keys(4096, effort="most"),
+    ):
+        with pytest.raises(ValueError, match='^effort must be "normal" or "thorough", but is "most"$'):
+            attempt()
 
 
 def test_plans():

@@ -45,6 +45,21 @@ def test_variants_and_widths(variant, width):
     assert planned.nbytes == f.nbytes
 
 
+@pytest.mark.parametrize("n", [1000, 4000, 20_000, 50_000])
+def test_efforts(n):
+    normal, thorough = (Filter.build(range(n), effort=effort) for effort in ("normal", "thorough"))
+    assert Filter.build(range(n)).to_bytes() == normal.to_bytes()
+    assert thorough.nbytes <= normal.nbytes
+    assert thorough.contains(np.arange(n)).all()
+    for f, effort in ((normal, "normal"), (thorough, "thorough")):
+        planned = plan(n, effort=effort)
+        assert (planned.nbytes, planned.variant, planned.width) == (f.nbytes, f.variant, f.width)
+    builder = Builder(effort="Thorough")
+    builder.extend(range(n))
+    assert builder.finish().to_bytes() == thorough.to_bytes()
+    assert max_keys(thorough.nbytes, effort="thorough") >= n
+
+
 def test_targets():
     keys = np.arange(100_000)
     assert Filter.build(keys, 0.05).expected_rate <= 0.05

@@ -28,6 +28,13 @@ def test_every_value_comes_back(n, fingerprint_bits):
         assert abs(f.found(strangers).mean() - expected) < 0.002
 
 
+def test_efforts():
+    keys, values = np.arange(4000), np.arange(4000) % 100
+    normal, thorough = (Function.build(keys, values, effort=effort) for effort in ("normal", "thorough"))
+    assert thorough.nbytes < normal.nbytes
+    assert (thorough.values(keys) == values).all()
+
+
 def test_absent_keys():
     ages = Function.build({"ada": 36, "grace": 85}, fingerprint_bits=30)
     assert ages["ada"] == 36 and ages.get("grace") == 85

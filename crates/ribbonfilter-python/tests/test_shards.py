@@ -18,7 +18,7 @@ def built_apart(keys, shards, **settings):
 
 
 @pytest.mark.parametrize("shards", [1, 2, 16, 1024])
-@pytest.mark.parametrize("settings", [{}, {"fpr": 0.1, "variant": "standard"}, {"columns": 5.5, "width": 64}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"fpr": 0.1, "variant": "standard"}, {"columns": 5.5, "width": 64}, {"effort": "thorough"}], ids=str)
 def test_apart_or_at_once(shards, settings):
     at_once = Shards.build(KEYS, shards=shards, **settings)
     assert Shards.assemble(reversed(built_apart(KEYS, shards, **settings))).to_bytes() == at_once.to_bytes()
@@ -28,6 +28,12 @@ def test_apart_or_at_once(shards, settings):
     strangers = at_once.contains(np.arange(100_000)).mean()
     assert abs(strangers - at_once.expected_rate) < 5 * (at_once.expected_rate / 100_000) ** 0.5
     assert at_once.bits_per_key == 8 * at_once.nbytes / len(at_once)
+
+
+def test_efforts():
+    normal, thorough = (Shards.build(KEYS, shards=8, width=64, effort=effort) for effort in ("normal", "thorough"))
+    assert thorough.nbytes < normal.nbytes
+    assert thorough.contains(KEYS).all()
 
 
 def test_every_key_has_its_shard():

@@ -87,7 +87,7 @@ def test_settings_duplicates_and_nulls(spark, tmp_path):
     from pyspark.sql import functions as F
     from ribbonfilter.spark import build_filter
 
-    settings = dict(shards=2, columns=7.0, variant="standard", width=64, key_seed=9)
+    settings = dict(shards=2, columns=7.0, variant="standard", width=64, effort="thorough", key_seed=9)
     rows = spark.range(20_000).select(F.when(F.col("id") % 5 > 0, F.col("id") % 7_000).alias("id"))
     keys = [n % 7_000 for n in range(20_000) if n % 5 > 0]
     f = build_filter(rows, F.col("id").cast("int"), tmp_path / "ids", nulls="skip", **settings)
@@ -182,7 +182,7 @@ def test_what_is_refused(spark, words, tmp_path):
     for column in (F.lit(1.5), F.array("word"), F.struct("word"), F.lit(True), F.current_date()):
         with pytest.raises(TypeError, match="cannot be keys"):
             build_filter(words, column, path)
-    for settings in (dict(shards=3), dict(shards=0), dict(shards=2**17), dict(count=-1), dict(fpr=2.0), dict(width=7), dict(nulls="no")):
+    for settings in (dict(shards=3), dict(shards=0), dict(shards=2**17), dict(count=-1), dict(fpr=2.0), dict(width=7), dict(effort="most"), dict(nulls="no")):
         with pytest.raises(ValueError):
             build_filter(words, "word", path, **settings)
     (tmp_path / "file").write_text("no folder")
@@ -206,7 +206,7 @@ def test_what_is_refused(spark, words, tmp_path):
 def test_the_number_of_shards():
     from ribbonfilter.spark._build import _task_memory, shards_for
 
-    settings = dict(fpr=None, columns=None, variant=None, width=None)
+    settings = dict(fpr=None, columns=None, variant=None, width=None, effort="normal")
     memory = _task_memory({})
     assert memory == 384 << 20
     counts = [0, 1, 10**5, 10**6, 10**7, 10**8, 10**9]

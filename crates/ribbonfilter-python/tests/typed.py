@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from ribbonfilter import Builder, Filter, Function, Plan, Shard, Shards, hash_and_shard, key_hash, plan
 from ribbonfilter.spark import build_filter, contains
 
-f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, threads=2)
+f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, effort="normal", threads=2)
 assert_type(f, Filter)
 assert_type("ada" in f, bool)
 assert_type(f.contains("ada"), bool)
@@ -28,7 +28,7 @@ assert_type(builder.finish(), Filter)
 ages = Function.build({"ada": 36}, fingerprint_bits=8)
 assert_type(ages["ada"], int)
 assert_type(ages.get("ada"), int | None)
-assert_type(plan(10**6, fpr=0.01), Plan)
+assert_type(plan(10**6, fpr=0.01, effort="thorough"), Plan)
 assert_type(key_hash("ada"), int)
 
 pieces = hash_and_shard(["ada", "grace"], shards=2)
@@ -42,5 +42,5 @@ assert_type(Shards.open("names.ribbon").contains(np.arange(5)), npt.NDArray[np.b
 # Columns and frames are those of PySpark, whose types need no cluster.
 if TYPE_CHECKING:
     frame: DataFrame
-    assert_type(build_filter(frame, "url", "seen.ribbon", fpr=0.001, shards=8), Shards)
+    assert_type(build_filter(frame, "url", "seen.ribbon", fpr=0.001, shards=8, effort="thorough"), Shards)
     assert_type(frame.where(~contains("url", "seen.ribbon")), DataFrame)

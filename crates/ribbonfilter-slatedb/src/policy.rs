@@ -3,7 +3,7 @@
 use crate::builder::RibbonFilterBuilder;
 use crate::filter::RibbonFilter;
 use crate::keys::Keys;
-use ribbonfilter::{BuildError, Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{BuildError, Effort, Filter, FilterBuilder, Variant, Width};
 use slatedb::PrefixExtractor;
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub struct RibbonFilterPolicy {
     target: Target,
     variant: Variant,
     width: Width,
+    effort: Effort,
     keys: Arc<Keys>,
     name: String,
     /// For estimates: SlateDB asks for one at every write, and a plan takes longer than that.
@@ -45,8 +46,8 @@ impl RibbonFilterPolicy {
     /// What the name of every policy begins with: it stands for format version 1 of
     /// `ribbonfilter` and for the hash of a key, and will be another one with another of these.
     ///
-    /// Rate, bits a key, variant and width are no part of the name: a filter tells them itself,
-    /// and any of them can be changed at any time.
+    /// Rate, bits a key, variant, width and effort are no part of the name: a filter tells its
+    /// shape itself, and any of them can be changed at any time.
     pub const NAME: &'static str = "ribbonfilter:v1";
 
     /// Filters that report an absent key with at most this rate.
@@ -87,6 +88,7 @@ impl RibbonFilterPolicy {
             target,
             variant: Variant::Bumped,
             width: Width::W64,
+            effort: Effort::Normal,
             name: name(&keys),
             keys: Arc::new(keys),
             bytes_per_key: 0.0,
@@ -129,6 +131,28 @@ impl RibbonFilterPolicy {
     /// If the width does not go with the other settings.
     pub fn with_width(mut self, width: Width) -> Result<Self, BuildError> {
         self.width = width;
+        self.checked()
+    }
+
+    /// Takes this effort instead of [`Effort::Normal`]. [`Effort::Thorough`] makes the filters of
+    /// small tables a little smaller and takes several times as long to build them: for tables
+    /// that are written once and read by many.
+    ///
+    /// Homogeneous and Balanced filters are the same with either, and so are Bumped ones of larger
+    /// tables: from 2^12 keys on for [`Width::W64`], from 2^14 on for [`Width::W128`].
+    ///
+    /// ```
+    /// use ribbonfilter::Effort;
+    /// use ribbonfilter_slatedb::RibbonFilterPolicy;
+    ///
+    /// let policy = RibbonFilterPolicy::with_rate(0.01)?.with_effort(Effort::Thorough)?;
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the effort does not go with the other settings.
+    pub fn with_effort(mut self, effort: Effort) -> Result<Self, BuildError> {
+        self.effort = effort;
         self.checked()
     }
 
@@ -196,6 +220,7 @@ impl RibbonFilterPolicy {
     fn settings(&self) -> FilterBuilder<'static> {
         // SlateDB writes several tables at a time: each on its own thread is enough.
         let settings = Filter::builder().threads(1).variant(self.variant).width(self.width);
+        let settings = settings.effort(self.effort);
         match self.target {
             Target::Rate(rate) => settings.false_positive_rate(rate),
             Target::BitsPerKey(bits) => settings.bits_per_key(bits),
@@ -242,6 +267,7 @@ impl fmt::Debug for RibbonFilterPolicy {
             .field("target", &self.target)
             .field("variant", &self.variant)
             .field("width", &self.width)
+            .field("effort", &self.effort)
             .finish_non_exhaustive()
     }
 }

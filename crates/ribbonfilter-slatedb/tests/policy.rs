@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Events, First, key, with_prefixes};
-use ribbonfilter::{BuildError, Key, Variant, Width};
+use ribbonfilter::{BuildError, Effort, Key, Variant, Width};
 use ribbonfilter_slatedb::RibbonFilterPolicy;
 use slatedb::bytes::Bytes;
 use slatedb::{Filter, FilterPolicy, FilterQuery, RowEntry, ValueDeletable};
@@ -72,6 +72,25 @@ fn every_variant_and_width_suits_every_table() {
             assert!(passed < 160, "{variant} {width}: {passed} of 10,000");
         }
         assert_eq!(events.take(), 0, "{variant} {width}");
+    }
+}
+
+#[test]
+fn more_effort_makes_small_tables_smaller() {
+    let thorough = policy().with_effort(Effort::Thorough).expect("settings that go together");
+    assert_eq!(thorough.name(), policy().name(), "readers need not know of it");
+    for keys in [1000, 2000, 4000] {
+        let (normal, filter) = (stored(&policy(), keys), stored(&thorough, keys));
+        // The smallest tables have no slot to spare anyway.
+        assert!(filter.size() <= normal.size() && (keys < 4000 || filter.size() < normal.size()));
+        assert!((0..keys).all(|number| has(&*filter, number)));
+        let mut expected = ribbonfilter::Filter::builder()
+            .false_positive_rate(0.01)
+            .variant(Variant::Bumped)
+            .width(Width::W64)
+            .effort(Effort::Thorough);
+        expected.extend_hashes((0..keys).map(|number| key(number).key_hash(0)));
+        assert_eq!(encoded(&*filter), expected.finish().expect("a filter").as_bytes());
     }
 }
 

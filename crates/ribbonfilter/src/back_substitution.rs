@@ -50,11 +50,16 @@ impl<B: Band, R: RightSide, F: Fn(u64) -> u64> Work for Solve<'_, B, R, F> {
             let begin = layout.first_slot_of(block) as usize;
             let end = banding.slots().min(begin + B::WIDTH.block_slots() as usize);
             let (coefficients, right_sides) = banding.rows(begin..end);
+            // Whether a row is empty cannot be foreseen, so first all are taken as filled.
+            let mut empty = 0u64;
             for (row, value) in values[..end - begin].iter_mut().enumerate() {
-                *value = match coefficients[row] == B::ZERO {
-                    true => free((begin + row) as u64),
-                    false => right_sides[row].bits(),
-                };
+                *value = right_sides[row].bits();
+                empty |= u64::from(coefficients[row] == B::ZERO) << row;
+            }
+            while empty != 0 {
+                let row = empty.trailing_zeros();
+                values[row as usize % BLOCK] = free(begin as u64 + u64::from(row));
+                empty &= empty - 1;
             }
             let stored = layout.columns_of(block);
             let rows = Rows { coefficients, values: &values[..end - begin] };

@@ -18,6 +18,7 @@
 mod reversible;
 
 use crate::error::OutOfMemory;
+use crate::kernel::prefetch;
 use crate::memory::try_filled_huge;
 use crate::width::Band;
 use alloc::vec::Vec;
@@ -161,7 +162,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         let idle = Equation { start: self.slots(), coefficients: B::ZERO, right_side: R::ZERO };
         let mut lanes = [idle; LANES];
         let mut ready = [idle; READY];
-        let (mut redundant, mut consistent) = (0, true);
+        let (mut redundant, mut contradicts) = (0, false);
         let (mut next, mut end) = (0, 0);
         loop {
             // What the lanes left over comes first.
@@ -169,6 +170,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
             end -= next;
             next = 0;
             for equation in equations.by_ref().take(READY - end) {
+                self.prefetch(equation.start);
                 ready[end] = equation;
                 end += 1;
             }
@@ -179,25 +181,24 @@ impl<B: Band, R: RightSide> Banding<B, R> {
                 for lane in &mut lanes {
                     let step = self.step(*lane);
                     redundant += u64::from(step.redundant);
-                    consistent &= !(step.redundant & (step.right_side != R::ZERO));
+                    contradicts |= step.redundant & (step.equation.right_side != R::ZERO);
                     let done = step.filled | step.redundant;
+                    // It is smaller than that anyhow, but the compiler cannot know.
+                    let waiting = ready[next % READY];
+                    let Equation { start, coefficients, right_side } = step.equation;
                     *lane = Equation {
-                        start: select_unpredictable(done, ready[next].start, step.start),
+                        start: select_unpredictable(done, waiting.start, start),
                         coefficients: select_unpredictable(
                             done,
-                            ready[next].coefficients,
-                            step.coefficients,
+                            waiting.coefficients,
+                            coefficients,
                         ),
-                        right_side: select_unpredictable(
-                            done,
-                            ready[next].right_side,
-                            step.right_side,
-                        ),
+                        right_side: select_unpredictable(done, waiting.right_side, right_side),
                     };
                     next += usize::from(done);
                 }
             }
-            if !consistent {
+            if contradicts {
                 return None;
             }
         }
@@ -210,25 +211,41 @@ impl<B: Band, R: RightSide> Banding<B, R> {
                 Insertion::Inconsistent => return None,
             }
         }
-        consistent.then_some(redundant)
+        (!contradicts).then_some(redundant)
+    }
+
+    /// Asks for the memory of a row.
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        prefetch(self.coefficients.as_ptr().wrapping_add(row).cast());
+        if size_of::<R>() > 0 {
+            prefetch(self.right_sides.as_ptr().wrapping_add(row).cast());
+        }
     }
 
     /// One step of Algorithm 1.
     #[inline(always)]
     fn step(&mut self, equation: Equation<B, R>) -> Step<B, R> {
         let Equation { start: row, coefficients, right_side } = equation;
-        let (occupant, other) = (self.coefficients[row], self.right_sides[row]);
+        let occupant = self.coefficients[row];
         let filled = occupant == B::ZERO;
         self.coefficients[row] = select_unpredictable(filled, coefficients, occupant);
-        self.right_sides[row] = select_unpredictable(filled, right_side, other);
+        // Right-hand sides of no size need no look, and no check of bounds.
+        let mut other = R::ZERO;
+        if size_of::<R>() > 0 {
+            other = self.right_sides[row];
+            self.right_sides[row] = select_unpredictable(filled, right_side, other);
+        }
         let sum = coefficients ^ occupant;
         let gap = sum.leading_gap();
         Step {
             filled,
             redundant: !filled & (sum == B::ZERO),
-            start: row + gap as usize,
-            coefficients: sum.advance(gap),
-            right_side: right_side.xor(other),
+            equation: Equation {
+                start: row + gap as usize,
+                coefficients: sum.advance(gap),
+                right_side: right_side.xor(other),
+            },
         }
     }
 
@@ -243,13 +260,11 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     }
 }
 
-/// What one step made of an equation: it filled its row, or vanished, or goes on.
+/// What one step made of an equation: it filled its row, or vanished, or goes on as another.
 struct Step<B, R> {
     filled: bool,
     redundant: bool,
-    start: usize,
-    coefficients: B,
-    right_side: R,
+    equation: Equation<B, R>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::filter::Filter;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::{Control, Progress};
-use crate::{Key, Variant, Width};
+use crate::{Effort, Key, Variant, Width};
 use core::fmt;
 
 /// Collects keys and settings and builds a [`Filter`].
@@ -121,6 +121,21 @@ impl<'p> FilterBuilder<'p> {
     #[must_use]
     pub fn width(mut self, width: Width) -> Self {
         self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// How much time the build may take for a smaller filter.
+    ///
+    /// ```
+    /// use ribbonfilter::{Effort, Filter};
+    ///
+    /// let plan = Filter::builder().effort(Effort::Thorough).columns(8.0).plan_for(4000)?;
+    /// assert_eq!(plan.slots(), 4001);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.collected.settings.effort = effort;
         self
     }
 

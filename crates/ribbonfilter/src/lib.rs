@@ -180,7 +180,7 @@ pub use key::Key;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
 pub use part::Part;
-pub use plan::Plan;
+pub use plan::{Effort, Plan};
 pub use progress::{Control, Phase, Progress};
 pub use shards::{Shard, ShardBuilder, Shards, ShardsBuilder, Split};
 pub use variant::Variant;

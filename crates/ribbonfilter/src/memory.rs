@@ -1,10 +1,8 @@
 //! Memory that may be refused, in huge pages where they pay.
 //!
 //! They pay for what a thread works on over and over in no foreseeable order, the rows of
-//! a segment: fewer of them miss the address cache. They do not for the hashes and the
-//! solution, which are written once from end to end: the system has to clear a huge page
-//! before its first use, and on a virtual machine that gives free memory back this can
-//! take longer than all faults on small ones.
+//! a segment: fewer of them miss the address cache. They pay for the hashes, too: a fault for
+//! every 4 KiB of them takes longer than all that is done when they are pushed.
 
 use crate::error::OutOfMemory;
 use alloc::vec::Vec;
@@ -27,27 +25,36 @@ pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOf
 /// is untouched.
 pub(crate) fn try_filled_huge<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
-    try_reserve(&mut vec, len)?;
-    advise_huge_pages(vec.spare_capacity_mut());
+    try_reserve_huge(&mut vec, len)?;
     vec.resize(len, value);
     Ok(vec)
 }
 
-/// Asks the system for huge pages wherever one fits whole into the room. It may decline.
+/// Makes room for `additional` more elements, in huge pages if there are any and they are many.
+pub(crate) fn try_reserve_huge<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
+    try_reserve(vec, additional)?;
+    advise_huge_pages(vec.as_ptr().cast(), vec.capacity() * size_of::<T>());
+    Ok(())
+}
+
+/// Asks the system for huge pages in some memory, if there is room for one. It may decline.
+///
+/// All pages that the memory touches are named, its first and last as well: memory of which only
+/// a part has other pages could not be moved when it grows, but would be copied.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on memory goes through libc")]
-fn advise_huge_pages<T>(room: &mut [core::mem::MaybeUninit<T>]) {
+fn advise_huge_pages(memory: *const u8, len: usize) {
+    const PAGE: usize = 1 << 12;
     const HUGE: usize = 2 << 20;
-    let bytes =
-        core::ptr::slice_from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), size_of_val(room));
-    let begin = bytes.cast::<u8>().align_offset(HUGE);
-    let len = bytes.len().saturating_sub(begin) / HUGE * HUGE;
-    if len > 0 {
-        // SAFETY: the range lies in memory that this vector owns, and the advice changes
-        // nothing of what is in it. That it may be declined is no error.
-        unsafe { libc::madvise(bytes.cast::<u8>().add(begin).cast(), len, libc::MADV_HUGEPAGE) };
+    if len >= HUGE {
+        let before = memory.addr() % PAGE;
+        let begin = memory.wrapping_sub(before).cast_mut();
+        let len = (before + len).next_multiple_of(PAGE);
+        // SAFETY: the advice changes nothing of what is in the memory, nor of what lies beside it
+        // in the same pages. That it may be declined is no error.
+        unsafe { libc::madvise(begin.cast(), len, libc::MADV_HUGEPAGE) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise_huge_pages<T>(_: &mut [core::mem::MaybeUninit<T>]) {}
+fn advise_huge_pages(_: *const u8, _: usize) {}

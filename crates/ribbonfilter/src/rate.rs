@@ -272,16 +272,22 @@ impl SlidingBasis {
 }
 
 /// The longest queue of keys waiting for a slot, given how many start in each run of so many
-/// slots, at the ends of the runs. A count that fills its byte stands for any number: an
-/// endless queue.
-pub(crate) fn longest_queue(starts_in: &[u8], slots: u32) -> u32 {
-    let (mut queue, mut longest, mut most) = (0, 0, 0);
-    for &arrivals in starts_in {
-        queue = (queue + u32::from(arrivals)).saturating_sub(slots);
-        longest = longest.max(queue);
-        most = most.max(arrivals);
+/// slots, at the ends of the runs; or any that is longer than `limit`.
+#[inline(always)]
+pub(crate) fn longest_queue<C: Copy + Into<i32>>(starts_in: &[C], slots: i32, limit: u32) -> u32 {
+    let (mut queue, mut longest) = (0i32, 0);
+    for counts in starts_in.chunks(256) {
+        for &count in counts {
+            // The greater of this and 0, but never a branch, which would be mispredicted.
+            let sum = queue + (count.into() - slots);
+            queue = sum & !(sum >> 31);
+            longest = longest.max(queue);
+        }
+        if longest as u32 > limit {
+            break;
+        }
     }
-    if most == u8::MAX { u32::MAX } else { longest }
+    longest as u32
 }
 
 #[cfg(test)]

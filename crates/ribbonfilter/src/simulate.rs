@@ -11,7 +11,7 @@ use crate::layout::{Order, READ_AHEAD};
 use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
 use crate::shape::Shape;
-use crate::variant::{SegmentRate, balanced_fits, bumped_empty_slots};
+use crate::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
 use crate::width::{Band, with_band};
 use crate::{Variant, Width};
 use alloc::vec;
@@ -65,7 +65,7 @@ pub fn homogeneous_instance(
 ) -> Instance {
     fn run<B: Band>(shape: &Shape, keys: &[Item<u64, ()>]) -> Instance {
         let mut workspace = Workspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
-        let longest_queue = workspace.longest_queue(keys, 0);
+        let longest_queue = workspace.longest_queue(keys, 0, u32::MAX);
         let redundant = workspace.band(keys, 0).expect("memory").unwrap_or(0);
         let layout = shape.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
@@ -90,6 +90,46 @@ pub fn homogeneous_instance(
     };
     let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
     with_band!(width, B => run::<B>(&shape, &keys))
+}
+
+/// A Homogeneous filter as it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct HomogeneousBuild {
+    /// How many times the system was solved.
+    pub solutions: u32,
+    /// The exact rate.
+    pub rate: f64,
+    /// Bytes without the footer.
+    pub bytes: u64,
+}
+
+/// Builds a Homogeneous filter by the planner's plan. Nothing for columns that it refuses.
+pub fn homogeneous_build(
+    width: Width,
+    columns: f64,
+    key_hashes: impl Iterator<Item = u64>,
+) -> Option<HomogeneousBuild> {
+    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
+    let settings = Settings {
+        target: Target::Columns(columns),
+        variant: Some(Variant::Homogeneous),
+        width: Some(width),
+        ..Settings::default()
+    };
+    let plan = settings.plan(keys.len() as u64, 0).ok()?;
+    let all = Group::all(plan.shape.segment_bits);
+    let progress = &mut Reporter::default();
+    let keys = Keys::Here(Partitioned::new(keys, all, 1, progress).expect("memory"));
+    let mut bytes = vec![0; plan.size_in_bytes() as usize];
+    let resources = Resources::new(Kernel::best(), Means::default());
+    let bytes_used = plan.shape.data_bytes();
+    let mut task = Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress };
+    let solved = solve_filter(&mut task).ok()?;
+    Some(HomogeneousBuild {
+        solutions: solved.solutions,
+        rate: solved.rate.unwrap_or(1.0),
+        bytes: bytes_used,
+    })
 }
 
 /// One Balanced system: what its first seed needs and what the planner gives.

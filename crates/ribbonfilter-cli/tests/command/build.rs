@@ -102,6 +102,8 @@ fn targets_variants_and_seeds_reach_the_library() {
         ("--size 6K", Filter::builder().total_bytes(6144)),
         ("--variant homogeneous", Filter::builder().variant(ribbonfilter::Variant::Homogeneous)),
         ("--width 64", Filter::builder().width(ribbonfilter::Width::W64)),
+        ("--effort normal", Filter::builder()),
+        ("--effort thorough", Filter::builder().effort(ribbonfilter::Effort::Thorough)),
         ("--key-seed 0x7", Filter::builder().key_seed(7)),
         ("--memory 1G", Filter::builder()),
     ];
@@ -109,6 +111,20 @@ fn targets_variants_and_seeds_reach_the_library() {
         builder.extend(keys());
         let expected = builder.finish().expect("a filter").into_inner().to_vec();
         assert!(built(&folder, &format!("keys {arguments}")) == expected, "{arguments}");
+    }
+}
+
+/// More effort gives a file that is no larger, and it lacks no key.
+#[test]
+fn a_thorough_build_is_no_larger() {
+    let folder = Folder::new();
+    for keys in [1000, 4000, 20_000] {
+        folder.write("keys", lines(keys).concat());
+        let normal = built(&folder, "keys --effort normal");
+        let thorough = built(&folder, "keys --effort THOROUGH");
+        assert!(thorough.len() <= normal.len(), "{} and {}", thorough.len(), normal.len());
+        folder.good("verify out.ribbon --keys keys");
+        assert_eq!(folder.good("query -c out.ribbon --keys keys"), format!("{keys}\n"));
     }
 }
 

@@ -79,12 +79,14 @@ fn settings_that_cannot_be() {
     build_fails(&folder, "keys --memory 1K --spill keys", "keys: is no folder");
     build_fails(&folder, "keys --variant bloom", "[possible values: standard, homogeneous");
     build_fails(&folder, "keys --width 65", "[possible values: 16, 32, 64, 128]");
+    build_fails(&folder, "keys --effort most", "[possible values: normal, thorough]");
     build_fails(&folder, "keys --fpr 0.1 --size 10", "cannot be used with");
     build_fails(&folder, "keys --delimiter ;", "--column");
     build_fails(&folder, "keys --input u64le --column 2", "are for lines");
     folder.run("query good.ribbon ada --keys keys").fails_with("cannot be used with");
     folder.run("build keys").fails_with("--output <OUT> (see `ribbon build --help`)");
     folder.run("plan --keys 1e6 --fpr 1.5").fails_with("between 0 and 1");
+    folder.run("plan --keys 1e6 --effort 2").fails_with("[possible values: normal, thorough]");
     folder.run("plan --keys some").fails_with("write a whole number");
     folder.run("plan --keys 1e6 --variant standard --width 16").fails_with("use width 128");
     folder.run("").fails_with("no command given");

@@ -76,6 +76,9 @@ fn settings_reach_the_library() {
         ("--variant bumped", {
             Function::builder().value_bits(7).variant(ribbonfilter::Variant::Bumped)
         }),
+        ("--effort thorough", {
+            Function::builder().value_bits(7).effort(ribbonfilter::Effort::Thorough)
+        }),
         ("--key-seed 0x7 --memory 1G", Function::builder().value_bits(7).key_seed(7)),
     ];
     for (arguments, mut builder) in cases {
@@ -239,6 +242,7 @@ fn what_cannot_be_is_named_with_its_line() {
         ("ages --value-bits 60 --fingerprint-bits 5", "at most 64"),
         ("ages --fingerprint-bits 64", "at most 64"),
         ("ages --variant homogeneous", "cannot store values: use Standard, Balanced or Bumped"),
+        ("ages --effort most", "[possible values: normal, thorough]"),
         ("twice --memory 10K", "keys alone exceed the 10.0 KiB allowed"),
         ("ages --delimiter ::", "one ASCII character"),
     ] {

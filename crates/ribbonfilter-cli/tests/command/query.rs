@@ -153,6 +153,29 @@ fn plans_of_every_variant() {
     assert_eq!(only.lines().count(), 2, "{only}");
 }
 
+/// The plan of `build` for so many keys with an effort.
+fn planned(folder: &Folder, keys: u64, effort: &str) -> Value {
+    let plans = folder.good(&format!("plan --keys {keys} --effort {effort} --json"));
+    let plans: Value = serde_json::from_str(&plans).expect("JSON");
+    let mut plans = plans.as_array().expect("a list").iter();
+    plans.find(|plan| plan["default"] == true).expect("a default").clone()
+}
+
+#[test]
+fn plans_of_every_effort() {
+    let folder = Folder::new();
+    let bytes = |plan: &Value| plan["bytes"].as_u64().expect("bytes");
+    for keys in [1000, 4000, 16_000, 20_000, 40_000] {
+        let [normal, thorough] = ["normal", "thorough"].map(|e| planned(&folder, keys, e));
+        assert!(bytes(&thorough) <= bytes(&normal), "{thorough} and {normal}");
+    }
+    let [normal, thorough] = ["normal", "thorough"].map(|e| planned(&folder, 4000, e));
+    assert!(bytes(&thorough) < bytes(&normal), "{thorough} and {normal}");
+    // Rows of given variants and widths follow the effort, too.
+    let only = "plan --keys 4000 --variant standard --width 128";
+    assert_ne!(folder.good(only), folder.good(&format!("{only} --effort thorough")));
+}
+
 #[test]
 fn verify_names_the_first_missing_key() {
     let folder = names();

@@ -27,6 +27,7 @@ _Key: TypeAlias = str | bytes | bytearray | memoryview | int | np.integer[Any]
 _Nulls: TypeAlias = Literal["error", "skip"]
 _Variant: TypeAlias = Literal["standard", "homogeneous", "balanced", "bumped"]
 _Width: TypeAlias = Literal[16, 32, 64, 128]
+_Effort: TypeAlias = Literal["normal", "thorough"]
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -51,6 +52,7 @@ class Filter:
         total_bytes: int | None = None,
         variant: _Variant | None = None,
         width: _Width | None = None,
+        effort: _Effort = "normal",
         threads: int = 0,
         nulls: _Nulls = "error",
         key_seed: int = 0,
@@ -115,6 +117,7 @@ class Builder:
         total_bytes: int | None = None,
         variant: _Variant | None = None,
         width: _Width | None = None,
+        effort: _Effort = "normal",
         threads: int = 0,
         key_seed: int = 0,
         max_memory: int | None = None,
@@ -136,6 +139,7 @@ class Shards:
         columns: float | None = None,
         variant: _Variant | None = None,
         width: _Width | None = None,
+        effort: _Effort = "normal",
         threads: int = 0,
         nulls: _Nulls = "error",
         key_seed: int = 0,
@@ -205,6 +209,7 @@ class Shard:
         columns: float | None = None,
         variant: _Variant | None = None,
         width: _Width | None = None,
+        effort: _Effort = "normal",
         threads: int = 0,
         key_seed: int = 0,
     ) -> Self: ...
@@ -236,6 +241,7 @@ class Function:
         fingerprint_bits: int = 0,
         variant: _Variant | None = None,
         width: _Width | None = None,
+        effort: _Effort = "normal",
         threads: int = 0,
         key_seed: int = 0,
         max_memory: int | None = None,
@@ -298,6 +304,7 @@ def plan(
     total_bytes: int | None = None,
     variant: _Variant | None = None,
     width: _Width | None = None,
+    effort: _Effort = "normal",
     threads: int = 0,
     key_seed: int = 0,
     max_memory: int | None = None,
@@ -309,6 +316,7 @@ def max_keys(
     bits_per_key: float | None = None,
     variant: _Variant | None = None,
     width: _Width | None = None,
+    effort: _Effort = "normal",
 ) -> int: ...
 @overload
 def key_hash(  # type: ignore[overload-overlap]

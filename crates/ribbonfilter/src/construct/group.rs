@@ -55,6 +55,11 @@ impl Group {
         Self { number: self.number + further, ..self }
     }
 
+    /// The bit of a mixed hash that halves the group, its halves, and so on.
+    pub(crate) fn bit(self, level: u32) -> u32 {
+        63 - self.group_bits - level
+    }
+
     /// Which of its segments a mixed hash belongs to, counted from its first.
     #[inline(always)]
     pub(crate) fn place(self, mixed: u64) -> usize {

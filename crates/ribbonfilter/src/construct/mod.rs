@@ -36,7 +36,7 @@ pub(crate) use workspace::Workspace;
 #[cfg(feature = "std")]
 use partition::order_in_place;
 use room::Room;
-use screen::Screen;
+pub(crate) use screen::Screen;
 use spill::{Directory, Spill};
 
 use crate::bytes::OwnedBytes;

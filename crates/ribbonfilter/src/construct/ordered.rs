@@ -77,18 +77,31 @@ impl<V: Value> Ordered<V> {
         if self.items.len() < needed {
             // What is there goes first: there is no room for both.
             self.items = Vec::new();
-            self.items = try_filled_huge(Item::default(), needed)?;
+            // Somewhat more, for segments that are somewhat larger.
+            self.items = try_filled_huge(Item::default(), needed + needed / 64)?;
         }
         self.ends.clear();
         self.ends.extend_from_slice(&self.borders[..parts]);
-        for &key in keys {
+        let in_part = |key: Item<u64, V>| {
             let item = key.map(&hash);
-            let end = &mut self.ends[part(item.hash)];
+            (part(item.hash), item)
+        };
+        let Self { items, ends, .. } = self;
+        let mut put = |(part, item): (usize, Item<Seeded, V>)| {
+            let end = &mut ends[part];
             // A part that overflows spoils others, but is noticed below.
-            if let Some(place) = self.items.get_mut(*end) {
+            if let Some(place) = items.get_mut(*end) {
                 *place = item;
             }
             *end += 1;
+        };
+        // Several are hashed before any is put, since putting waits for the one before.
+        let (fours, rest) = keys.as_chunks::<4>();
+        for four in fours {
+            four.map(in_part).into_iter().for_each(&mut put);
+        }
+        for &key in rest {
+            put(in_part(key));
         }
         Ok(self.ends.iter().zip(&self.borders[1..]).all(|(end, border)| end <= border))
     }

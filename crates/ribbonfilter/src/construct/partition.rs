@@ -1,7 +1,9 @@
 //! Keys in the order of their segments.
 //!
-//! Count, then scatter. Several threads each count and scatter a share of the keys; each
-//! has a piece of every segment to itself, cut out beforehand, so none waits for another.
+//! Segments are the top bits of the mixed hashes, so keys are ordered where they are: halved by
+//! the first bit, each half by the second, and so on. That takes no memory, and at most eight
+//! passes up to 10^8 keys. Keys that must stay in the order in which they came, those of a
+//! function, are counted and scattered to a copy instead.
 
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
@@ -9,6 +11,7 @@ use crate::memory::{try_filled, try_reserve};
 use crate::progress::{Phase, Reporter};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// The keys of some segments by their mixed hashes, those of a segment side by side.
 pub(crate) struct Partitioned<'a, V: Value> {
@@ -34,6 +37,14 @@ impl<'a, V: Value> Partitioned<'a, V> {
         }
         progress.report(Phase::Partitioning, 0, 2)?;
         let threads = worthwhile(threads, items.len(), group.len());
+        let items = match items {
+            Cow::Owned(mut items) => {
+                let borders = order_in_place(&mut items, group, threads)?.into();
+                progress.report(Phase::Partitioning, 2, 2)?;
+                return Ok(Self { items: items.into(), borders, first });
+            }
+            Cow::Borrowed(items) => items,
+        };
         let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
         let counts = on_threads(shares.clone(), |share| count(share, group));
         let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
@@ -73,25 +84,66 @@ impl<'a, V: Value> Partitioned<'a, V> {
     }
 }
 
-/// Orders keys by their segments where they are, by exchanges; where each segment begins, and
-/// the end of the last.
-#[cfg(feature = "std")]
+/// Orders keys by their segments where they are; where each segment begins, and the end of the
+/// last.
 pub(super) fn order_in_place<V: Value>(
     items: &mut [Item<u64, V>],
     group: Group,
+    threads: usize,
 ) -> Result<Vec<usize>, OutOfMemory> {
-    let borders = borders(&[count(items, group)?], group.len())?;
-    let mut next = try_filled(0, group.len())?;
-    next.copy_from_slice(&borders[..group.len()]);
-    for segment in 0..group.len() {
-        // Each exchange brings one key to its segment.
-        while next[segment] < borders[segment + 1] {
-            let place = group.place(items[next[segment]].hash);
-            items.swap(next[segment], next[place]);
-            next[place] += 1;
-        }
+    let bits = group.len().ilog2();
+    let mut borders = Vec::new();
+    try_reserve(&mut borders, group.len() + 1)?;
+    borders.push(0);
+    // Halved until there is a piece for every thread.
+    let shared = threads.next_power_of_two().ilog2().min(bits);
+    let mut pieces = Vec::from([items]);
+    for level in 0..shared {
+        pieces = pieces.into_iter().flat_map(|piece| halve(piece, group.bit(level))).collect();
+    }
+    let sizes = on_threads(pieces, |piece| {
+        let mut sizes = Vec::new();
+        try_reserve(&mut sizes, group.len() >> shared)?;
+        order_by_bits(piece, group, shared..bits, &mut sizes);
+        Ok(sizes)
+    });
+    let mut end = 0;
+    for sizes in sizes {
+        borders.extend(sizes?.into_iter().map(|size| {
+            end += size;
+            end
+        }));
     }
     Ok(borders)
+}
+
+/// Orders keys by some bits, and adds how many have each value of them.
+fn order_by_bits<V>(
+    items: &mut [Item<u64, V>],
+    group: Group,
+    mut bits: Range<u32>,
+    sizes: &mut Vec<usize>,
+) {
+    let Some(level) = bits.next() else {
+        sizes.push(items.len());
+        return;
+    };
+    let [low, high] = halve(items, group.bit(level));
+    order_by_bits(low, group, bits.clone(), sizes);
+    order_by_bits(high, group, bits, sizes);
+}
+
+/// Brings the keys without a bit before those with it.
+///
+/// Which one a key is cannot be foreseen, so there is no branch: each key is exchanged with the
+/// first of those with the bit, which stays the first unless the key has none.
+fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
+    let mut low = 0;
+    for at in 0..items.len() {
+        items.swap(at, low);
+        low += usize::from(items[low].hash >> bit & 1 == 0);
+    }
+    items.split_at_mut(low).into()
 }
 
 /// As many threads as have a key for every segment each: what a thread knows of a segment takes

@@ -30,15 +30,55 @@ impl Screen {
         Ok(Self { starts, slots_log, counters })
     }
 
-    /// The longest queue of a segment's keys under a seed.
+    /// The longest queue of a segment's keys under a seed, or any that is longer than `limit`. A
+    /// count that fills its byte stands for any number: an endless queue.
     #[inline(always)]
-    pub(crate) fn longest_queue<V>(&mut self, keys: &[Item<u64, V>], seed: Seed) -> u32 {
-        self.counters.fill(0);
-        for key in keys {
-            let start = self.starts.start(seeded(key.hash, seed));
-            let count = &mut self.counters[(start >> self.slots_log) as usize];
-            *count = count.saturating_add(1);
+    pub(crate) fn longest_queue<V>(
+        &mut self,
+        keys: &[Item<u64, V>],
+        seed: Seed,
+        limit: u32,
+    ) -> u32 {
+        let Self { starts, slots_log, counters } = self;
+        counters.fill(0);
+        let place =
+            |key: &Item<u64, V>| (starts.start(seeded(key.hash, seed)) >> *slots_log) as usize;
+        let mut count = |place: usize| {
+            let counter = &mut counters[place];
+            *counter += u8::from(*counter != u8::MAX);
+        };
+        // Several are hashed before any is counted, since counting waits for the one before.
+        let (fours, rest) = keys.as_chunks::<4>();
+        for keys in fours {
+            keys.each_ref().map(place).into_iter().for_each(&mut count);
         }
-        rate::longest_queue(&self.counters, 1 << self.slots_log).saturating_add(self.slots_log)
+        rest.iter().map(place).for_each(count);
+        if counters.contains(&u8::MAX) {
+            return u32::MAX;
+        }
+        // What a run of several slots hides.
+        let hidden = *slots_log;
+        let limit = limit.saturating_sub(hidden);
+        rate::longest_queue(counters, 1 << hidden, limit).saturating_add(hidden)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Width;
+    use crate::equation::mix;
+    use alloc::vec;
+
+    #[test]
+    fn a_count_that_fills_its_byte_is_an_endless_queue() {
+        let shape = Shape { width: Width::W64, segment_slots: 1000, ..Shape::EMPTY };
+        let mut screen = Screen::new(&shape).expect("memory");
+        for (same, endless) in [(200, false), (254, false), (255, true), (300, true)] {
+            let keys: Vec<Item<u64, ()>> = vec![mix(1).into(); same];
+            let queue = screen.longest_queue(&keys, Seed::new(0), u32::MAX);
+            assert_eq!(queue == u32::MAX, endless, "{same} keys");
+            assert!(endless || queue as usize == same - 1);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Directory, Group, Item, Keys, Partitioned, Resources, Spill, Value, contradiction};
 use crate::error::BuildError;
-use crate::memory::try_reserve;
+use crate::memory::try_reserve_huge;
 use crate::plan::{Plan, Runs};
 use crate::progress::Reporter;
 use crate::variant::Failure;
@@ -57,7 +57,7 @@ impl<V: Value> Store<V> {
             let room = runs.items.saturating_sub(self.items.len() as u64).max(1);
             additional = additional.min(usize::try_from(room).unwrap_or(usize::MAX));
         }
-        Ok(try_reserve(&mut self.items, additional)?)
+        Ok(try_reserve_huge(&mut self.items, additional)?)
     }
 
     /// Gives the keys, in groups and by segments, to some work.
@@ -108,13 +108,15 @@ impl<V: Value> Store<V> {
         Ok(())
     }
 
-    /// Reads what is in the file into memory.
+    /// Reads what is in the file into memory. What is there already goes to the file first: there
+    /// may be no room for it beside all others.
     fn fetch_all(&mut self) -> Result<(), BuildError> {
+        if let Some(runs) = self.spill.as_ref().map(Spill::runs) {
+            self.spill_all(runs)?;
+            self.items = Vec::new();
+        }
         if let Some(spill) = self.spill.take() {
-            let mut items = spill.load(Group::all(0), 1)?.into_items().into_owned();
-            try_reserve(&mut items, self.items.len())?;
-            items.append(&mut self.items);
-            self.items = items;
+            self.items = spill.load(Group::all(0), 1)?.into_items().into_owned();
         }
         Ok(())
     }

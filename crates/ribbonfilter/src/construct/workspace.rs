@@ -32,9 +32,14 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         })
     }
 
-    /// The longest queue of a segment's keys under a seed.
-    pub(crate) fn longest_queue(&mut self, keys: &[Item<u64, R::Value>], seed: u8) -> u32 {
-        self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed) })
+    /// The longest queue of a segment's keys under a seed, or any that is longer than `limit`.
+    pub(crate) fn longest_queue(
+        &mut self,
+        keys: &[Item<u64, R::Value>],
+        seed: u8,
+        limit: u32,
+    ) -> u32 {
+        self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed), limit })
     }
 
     /// Makes the system of a segment's keys under a seed: the number of redundant ones, or
@@ -66,6 +71,7 @@ struct Count<'a, V> {
     screen: &'a mut Screen,
     keys: &'a [Item<u64, V>],
     seed: Seed,
+    limit: u32,
 }
 
 impl<V> Work for Count<'_, V> {
@@ -73,7 +79,7 @@ impl<V> Work for Count<'_, V> {
 
     #[inline(always)]
     fn run<I: Instructions>(self, _: I) -> u32 {
-        self.screen.longest_queue(self.keys, self.seed)
+        self.screen.longest_queue(self.keys, self.seed, self.limit)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::{Control, Progress};
-use crate::{Key, Variant, Width};
+use crate::{Effort, Key, Variant, Width};
 use core::fmt;
 
 /// Collects keys with their values, and settings, and builds a [`Function`].
@@ -110,6 +110,21 @@ impl<'p> FunctionBuilder<'p> {
     #[must_use]
     pub fn width(mut self, width: Width) -> Self {
         self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// How much time the build may take for a smaller function.
+    ///
+    /// ```
+    /// use ribbonfilter::{Effort, Function};
+    ///
+    /// let builder = Function::builder().value_bits(7).effort(Effort::Thorough);
+    /// assert_eq!(builder.plan_for(4000)?.slots(), 4001);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.collected.settings.effort = effort;
         self
     }
 

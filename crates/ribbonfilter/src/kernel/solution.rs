@@ -65,6 +65,10 @@ impl<A: Assumptions> Assumptions for Small<A> {
     const SMALL: bool = true;
 }
 
+/// Groups of columns that are compared whatever the ones before them gave: a branch after the
+/// first would be mispredicted for every other key if half of them are present.
+const UNCONDITIONAL: usize = 2;
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -460,8 +464,7 @@ impl Parts {
         coefficients: Coefficients,
         row: u64,
     ) -> bool {
-        // No branch on a column or on a known number of groups: where as many keys are present as
-        // absent, half of those would be mispredicted.
+        // No branch on a column, see `UNCONDITIONAL`.
         let parities = self.parities::<I, B>(instructions, coefficients);
         if A::COLUMNS == Some(GROUP) {
             return parities == row as u8;
@@ -472,12 +475,13 @@ impl Parts {
             return u16::from_le_bytes([parities, second]) == row as u16;
         }
         let mut differs = (parities ^ row as u8) & self.columns as u8;
-        let mut row = row;
-        while !A::FEW && self.columns > 0xff && differs == 0 {
+        let (mut row, mut compared) = (row, 1);
+        while !A::FEW && self.columns > 0xff && (compared < UNCONDITIONAL || differs == 0) {
             self.advance::<B>();
             row >>= GROUP;
             let parities = self.parities::<I, B>(instructions, coefficients);
-            differs = (parities ^ row as u8) & self.columns as u8;
+            differs |= (parities ^ row as u8) & self.columns as u8;
+            compared += 1;
         }
         differs == 0
     }

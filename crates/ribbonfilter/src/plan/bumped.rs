@@ -24,7 +24,8 @@
 //! The number of layers and of segments changes only at powers of two of the keys, and the
 //! slots of all bumping layers together grow with the keys, so that the size does too.
 
-use super::{System, standard};
+use super::standard::Chance;
+use super::{Effort, System};
 use crate::Width;
 use crate::equation::Balance;
 use crate::layers::{Buckets, Further, Layer, MAX_FURTHER};
@@ -106,7 +107,13 @@ pub(super) const fn most_keys(width: Width) -> u64 {
 
 /// The share of extra slots that the user asks for goes to the first layer; growth is for the
 /// last one, and for exceptions.
-pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> System {
+pub(super) fn system(
+    keys: u64,
+    width: Width,
+    overhead: f64,
+    effort: Effort,
+    growth: u32,
+) -> System {
     let mut layers = bumping_layers(keys, width);
     let fit = fit(width);
     let slots: u64 = layers.iter().map(|layer| layer.slots()).sum();
@@ -120,9 +127,12 @@ pub(super) fn system(keys: u64, width: Width, overhead: f64, growth: u32) -> Sys
         Some(_) => most_last_keys(keys, width, segments * fit.end),
         None => last_keys,
     };
-    let spare = most_last_keys
-        * standard::overhead(most_last_keys, width.bits().into(), standard::SINGLE)
-        + DEVIATIONS * libm::sqrt(variance);
+    // Where the last layer holds a small share of the keys, many attempts are cheap.
+    let chance = match effort {
+        Effort::Normal if layers.is_empty() => Chance::MEDIUM,
+        _ => Chance::LOW,
+    };
+    let spare = chance.spare(most_last_keys, width) + DEVIATIONS * libm::sqrt(variance);
     let mut last_slots = libm::ceil(last_keys + spare) as u64;
     let asked = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
     let missing = asked.saturating_sub(slots as u64 + last_slots);

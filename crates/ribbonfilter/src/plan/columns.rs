@@ -43,15 +43,19 @@ impl Columns {
         most: u32,
         sketch: impl Fn(Self) -> Sketch,
     ) -> Result<Self, f64> {
-        let rates = (1..=most).map(|columns| (columns, sketch(Self::whole(columns)).rate));
-        let Some((columns, _)) = rates.clone().find(|&(_, reached)| reached <= rate) else {
-            return Err(rates.map(|(_, reached)| reached).fold(1.0, f64::min));
+        // No column does more than halve the rate.
+        let fewest = (libm::floor(-libm::log2(rate)) as u32).max(1);
+        let rate_of = |columns| sketch(Self::whole(columns)).rate;
+        let Some(columns) = (fewest..=most).find(|&columns| rate_of(columns) <= rate) else {
+            return Err((1..=most).map(rate_of).fold(1.0, f64::min));
         };
         let at = |boundary| Self { most: columns, boundary };
-        // The boundary as far back as the rate allows.
-        let blocks = sketch(at(0)).blocks();
-        let first_bad = partition_point(blocks, |boundary| sketch(at(boundary)).rate <= rate);
-        Ok(at(first_bad - 1))
+        // The boundary as far back as the rate allows: the rate grows about in proportion.
+        let whole = sketch(at(0));
+        let guess = (rate / whole.rate - 1.0) * whole.blocks() as f64;
+        let is_good = |boundary| sketch(at(boundary)).rate <= rate;
+        let first_bad = partition_point_near(whole.blocks(), guess as u64, is_good);
+        Ok(at(first_bad.max(1) - 1))
     }
 
     /// One more column in `more` blocks, of `blocks` in all.
@@ -89,16 +93,26 @@ impl Columns {
         if needed > bytes {
             return Err(needed);
         }
-        let fitting = (1..=most).filter_map(|columns| {
-            let at = |boundary| Self { most: columns, boundary };
-            let blocks = sketch(at(0)).blocks();
-            let too_large = |boundary| sketch(at(boundary)).size_in_bytes() > bytes;
-            let boundary = partition_point(blocks, too_large);
-            (boundary < blocks).then(|| at(boundary))
-        });
-        let better =
-            |best, other| if sketch(other).rate < sketch(best).rate { other } else { best };
-        Ok(fitting.reduce(better).expect("the least fit"))
+        let mut best = None;
+        for columns in (1..=most).rev() {
+            // Fewer columns cannot reach a lower rate than this.
+            if best.is_some_and(|(_, rate): (Self, f64)| rate <= libm::exp2(-f64::from(columns))) {
+                break;
+            }
+            let whole = sketch(Self::whole(columns));
+            // A column of a whole block is one word.
+            let over = whole.size_in_bytes().saturating_sub(bytes);
+            let boundary = over.div_ceil(whole.shape.layout().word_bytes() as u64);
+            if boundary >= whole.blocks() {
+                continue;
+            }
+            let fitting = Self { most: columns, boundary };
+            let rate = sketch(fitting).rate;
+            if best.is_none_or(|(_, lowest)| rate <= lowest) {
+                best = Some((fitting, rate));
+            }
+        }
+        Ok(best.map_or(least, |(best, _)| best))
     }
 }
 
@@ -115,4 +129,45 @@ pub(super) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
         }
     }
     low
+}
+
+/// The same, searched from a guess on.
+fn partition_point_near(len: u64, guess: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high, mut step) = (0, len, 1);
+    let mut at = guess.min(len.saturating_sub(1));
+    // Away from the guess in steps that double, until the border is between two of them.
+    while low < high {
+        if holds(at) {
+            low = at + 1;
+            if at + step >= high {
+                break;
+            }
+            at += step;
+        } else {
+            high = at;
+            match at.checked_sub(step) {
+                Some(before) if before >= low => at = before,
+                _ => break,
+            }
+        }
+        step *= 2;
+    }
+    low + partition_point(high - low, |more| holds(low + more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_border_is_found_from_any_guess() {
+        for len in [0u64, 1, 2, 3, 10, 100] {
+            for border in 0..=len {
+                for guess in [0, 1, border.saturating_sub(1), border, border + 1, len, u64::MAX] {
+                    let found = partition_point_near(len, guess, |at| at < border);
+                    assert_eq!(found, border, "{border} of {len} from {guess}");
+                }
+            }
+        }
+    }
 }

@@ -40,8 +40,6 @@ pub(super) const SEGMENT_LOG: u32 = 18;
 /// Below `1 << SMALL_LOG` keys the ends of the system matter (smash), seeds are cheap, and
 /// the rate can be held close to the nominal one.
 const SMALL_LOG: u32 = 17;
-/// Below `1 << MEDIUM_LOG` keys a second solution is cheap.
-const MEDIUM_LOG: u32 = 21;
 
 /// From `1 << FORGIVING_LOG` keys on one bad stretch weighs less and less.
 const FORGIVING_LOG: u32 = 12;
@@ -90,8 +88,16 @@ impl Regime {
     fn screened(keys: u64, width: Width, columns: u32) -> Self {
         let forgiven = keys.ilog2().saturating_sub(FORGIVING_LOG);
         let margin = (columns + 6).saturating_sub(forgiven).max(1);
-        let limit = f64::from(width.bits()) - f64::from(margin);
+        // Of the seeds that keep this margin some reach a worse rate than planned all the same. A
+        // wider one costs slots, or seeds to be screened if the slots stay.
         let small = keys < 1 << SMALL_LOG;
+        let (planned, screened) = match width {
+            Width::W16 | Width::W32 => (2.5, 3),
+            Width::W64 if small => (0.4, 1),
+            Width::W64 => (0.4, 2),
+            Width::W128 => (1.5, 2),
+        };
+        let limit = f64::from(width.bits()) - f64::from(margin) - planned;
         // One seed in five, or two in five, pass the screen.
         let minus_ln_p = if small { 1.6 } else { 0.92 };
         Self {
@@ -99,8 +105,8 @@ impl Regime {
                 true => standard::overhead(keys as f64, limit + 5.0, minus_ln_p),
                 false => f64::INFINITY,
             },
-            queue_limit: Some(limit.max(0.0) as u32),
-            allowance: if small { 1.02 } else { 1.015 },
+            queue_limit: Some(width.bits().saturating_sub(margin + screened)),
+            allowance: 1.02,
         }
     }
 
@@ -113,12 +119,18 @@ impl Regime {
         let amplitude = libm::pow(w / 16.0, 1.45);
         let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
         // How much the sum over all bad stretches varies from seed to seed.
-        let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(keys as f64);
-        let aim = if keys < 1 << MEDIUM_LOG { -0.75 } else { 1.0 };
+        // The same for all keys of an octave, lest the columns and with them the size fall while
+        // the keys grow.
+        let octave = (1u64 << keys.ilog2()) as f64;
+        let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(octave);
+        // So many deviations above the mean that nearly every seed stays below; the tail of
+        // narrow ribbons is the heavier one.
+        let (mean, aim) = if width.bits() < 64 { (1.25, 3.0) } else { (1.1, 1.5) };
         Self {
             overhead: libm::expm1(theta) / theta - 1.0,
             queue_limit: None,
-            allowance: 1.0 + excess * (1.1 + aim * deviation).max(0.5),
+            // Below some thousand keys it is no longer a sum of many.
+            allowance: 1.0 + excess * (mean + aim * deviation).min(4.0),
         }
     }
 }

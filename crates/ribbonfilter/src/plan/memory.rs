@@ -88,8 +88,8 @@ const UNCOUNTED: u64 = 16;
 const THREAD: u64 = 3 << 20;
 
 impl Plan {
-    /// The most memory that the build takes at once, in bytes: the pushed hashes and their
-    /// ordered copy, or one of these, the finished filter, and for every thread one segment's
+    /// The most memory that the build takes at once, in bytes: the pushed hashes (of a function
+    /// and their ordered copy), the finished filter, and for every thread one segment's
     /// system. If that is more than it may take and hashes may be spilled, the build takes
     /// what is told here with them on disk.
     ///
@@ -97,7 +97,7 @@ impl Plan {
     /// use ribbonfilter::Filter;
     ///
     /// let plan = Filter::builder().threads(1).plan_for(10_000_000)?;
-    /// assert!(plan.peak_memory() < 180_000_000); // 18 bytes a key
+    /// assert!(plan.peak_memory() < 113_000_000); // 11.3 bytes a key
     /// let spilling = Filter::builder().max_memory(64 << 20).spill_to("/var/tmp");
     /// assert!(spilling.plan_for(10_000_000)?.peak_memory() <= 64 << 20);
     /// # Ok::<(), ribbonfilter::BuildError>(())
@@ -147,15 +147,15 @@ impl Plan {
     /// What is taken if nothing is spilled.
     fn in_memory(&self) -> u64 {
         let pushed = self.item_bytes() * self.keys;
-        let ordered = if self.shape.segment_bits > 0 { pushed } else { 0 };
         let threads = self.means.threads.min(self.shape.segments());
         let solving = threads * self.workspace(1.0) + self.bumped() + self.size_in_bytes();
-        match self.content {
-            // The copy is there with the pushed hashes first, then with the systems.
-            Content::Filter { .. } => pushed + ordered.max(solving),
-            // What was pushed stays, to tell which values contradict each other.
-            Content::Function { .. } => pushed + ordered + solving,
-        }
+        // What was pushed for a function stays in its order, to tell which values contradict each
+        // other, and is ordered in a copy.
+        let copied = match self.content {
+            Content::Function { .. } if self.shape.segment_bits > 0 => pushed,
+            _ => 0,
+        };
+        pushed + copied + solving
     }
 
     /// The bytes of a key on its way: a hash and, for a function, a value.
@@ -184,6 +184,9 @@ impl Plan {
         let shape = &self.shape;
         let coefficients = u64::from(shape.width.bits() / 8);
         let right_side = match self.content {
+            _ if matches!(shape.variant, Variant::Standard | Variant::Bumped) => {
+                u64::from(shape.columns).div_ceil(8)
+            }
             Content::Function { .. } => 8,
             Content::Filter { .. } if shape.variant == Variant::Homogeneous => 0,
             Content::Filter { .. } => 4,
@@ -193,7 +196,9 @@ impl Plan {
         let fullest = (mean + overload + 6.0 * libm::sqrt(mean)) * skew;
         // The segment's hashes in parts, each with room to spare.
         let ordered = self.item_bytes() * (fullest + fullest / 8.0) as u64;
-        shape.segment_slots * (coefficients + right_side) + ordered
+        // A Standard ribbon's keys are counted by their starts, and placed by these counts.
+        let counts = if shape.variant == Variant::Standard { 2 + 4 } else { 0 };
+        shape.segment_slots * (coefficients + right_side + counts) + ordered
     }
 
     /// The bytes taken while keys are pushed and spilled.

@@ -12,9 +12,12 @@
 mod balanced;
 mod bumped;
 mod columns;
+mod effort;
 mod homogeneous;
 mod memory;
 mod standard;
+
+pub use effort::Effort;
 
 pub(crate) use columns::{Columns, Sketch};
 pub(crate) use memory::{Means, Runs, Schedule};
@@ -31,7 +34,11 @@ use crate::layout::{MAX_COLUMNS, Order};
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
-/// From so many keys on a Bumped filter of width 128 is smaller than a Standard one.
+/// From so many keys on a Bumped filter of width 64 is built faster than a Standard one and is
+/// hardly larger.
+const MEDIUM: u64 = 1 << 14;
+
+/// From so many keys on a Bumped filter of width 128 is the smallest.
 const LARGE: u64 = 1 << 15;
 
 /// What the user wants to have.
@@ -55,12 +62,20 @@ pub(crate) struct Settings {
     pub(crate) variant: Option<Variant>,
     pub(crate) width: Option<Width>,
     pub(crate) overhead: f64,
+    pub(crate) effort: Effort,
     pub(crate) key_seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { target: Target::Rate(0.01), variant: None, width: None, overhead: 0.0, key_seed: 0 }
+        Self {
+            target: Target::Rate(0.01),
+            variant: None,
+            width: None,
+            overhead: 0.0,
+            effort: Effort::default(),
+            key_seed: 0,
+        }
     }
 }
 
@@ -202,11 +217,16 @@ impl Settings {
     pub(crate) fn plan(&self, keys: u64, growth: u32) -> Result<Plan, BuildError> {
         self.check()?;
         let (variant, width) = self.choose(keys);
-        let frame = Frame { variant, width, keys, overhead: self.overhead, growth };
+        let Self { overhead, effort, .. } = *self;
+        let mut frame = Frame { variant, width, keys, overhead, effort, growth, system: None };
         if keys == 0 {
             return self.empty(&frame);
         }
         frame.check_suitable()?;
+        // Only of a Homogeneous ribbon it depends on the columns, which are tried.
+        if variant != Variant::Homogeneous {
+            frame.system = Some(frame.system(0));
+        }
         self.spend(&frame)
     }
 
@@ -248,13 +268,20 @@ impl Settings {
         Ok(())
     }
 
-    /// What the user asked for, else the smallest: Standard for small sets, Bumped for others
-    /// (`docs/choosing.md`).
+    /// What the user asked for, else what is smallest for the effort: Standard for small sets,
+    /// Bumped for others (`docs/choosing.md`).
     fn choose(&self, keys: u64) -> (Variant, Width) {
-        let small = keys < LARGE || self.width == Some(Width::W16);
+        let few = match self.effort {
+            Effort::Normal => MEDIUM,
+            Effort::Thorough => LARGE,
+        };
+        let small = keys < few || self.width == Some(Width::W16);
         let smallest = if small { Variant::Standard } else { Variant::Bumped };
         let variant = self.variant.unwrap_or(smallest);
         let width = self.width.unwrap_or(match variant {
+            Variant::Bumped if self.effort == Effort::Normal && (few..LARGE).contains(&keys) => {
+                Width::W64
+            }
             Variant::Standard | Variant::Bumped => Width::W128,
             Variant::Homogeneous | Variant::Balanced => Width::W64,
         });
@@ -314,7 +341,10 @@ struct Frame {
     width: Width,
     keys: u64,
     overhead: f64,
+    effort: Effort,
     growth: u32,
+    /// The system, if it is known already.
+    system: Option<System>,
 }
 
 impl Frame {
@@ -382,6 +412,8 @@ impl Frame {
     fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
         // Less than a column everywhere would be no filter to speak of.
         let (least, most) = (Columns::whole(1), self.most_columns());
+        // Every key has a slot of its own, so that more columns do not fit.
+        let most = most.min(u32::try_from(8 * bytes / self.keys).unwrap_or(most).saturating_add(2));
         match Columns::for_bytes(bytes, least, most, |columns| self.sketch(columns)) {
             Ok(columns) => Ok(self.with(columns)),
             Err(needed) => Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys }),
@@ -406,11 +438,16 @@ impl Frame {
     }
 
     fn system(&self, columns: u32) -> System {
+        if let Some(system) = self.system {
+            return system;
+        }
         match self.variant {
-            Variant::Standard => standard::system(self.keys, self.width),
+            Variant::Standard => standard::system(self.keys, self.width, self.effort),
             Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
             Variant::Balanced => balanced::system(self.keys, self.width),
-            Variant::Bumped => bumped::system(self.keys, self.width, self.overhead, self.growth),
+            Variant::Bumped => {
+                bumped::system(self.keys, self.width, self.overhead, self.effort, self.growth)
+            }
         }
     }
 

@@ -17,18 +17,52 @@
 //! ```
 //!
 //! Seeds are cheap, since most bad ones are screened off before any banding, so slots are
-//! planned for a low `p`. A large set is cut into segments that each have a seed; the slots
-//! are those that the fullest segment needs, for all alike.
+//! planned for a low `p`: one quarter, or with [`Effort::Thorough`] one sixteenth. A large set is
+//! cut into segments that each have a seed; the slots are those that the fullest segment needs,
+//! for all alike.
 
-use super::System;
+use super::{Effort, System};
 use crate::Width;
 use crate::equation::Balance;
 use crate::layers::Further;
 
-/// `-ln p` of one seed of a single system: one in 16 works.
-pub(super) const SINGLE: f64 = 2.772_588_722_239_781;
-/// `-ln p` of one seed of the fullest segment: one in 12.
-const FULLEST: f64 = 2.5;
+/// How likely one seed is to work.
+#[derive(Clone, Copy)]
+pub(super) struct Chance {
+    /// `-ln p` of one seed of a single system.
+    single: f64,
+    /// The same of the fullest segment.
+    fullest: f64,
+    /// The most slots besides those of the formula, which is for larger systems: up to some
+    /// thousand keys a system is like a dense random matrix and works with chance 0.29, 0.58,
+    /// 0.77, 0.88 if it has 0, 1, 2, 3 spare slots.
+    more: u64,
+}
+
+impl Chance {
+    /// One seed in 16 works, of the fullest segment one in 12.
+    pub(super) const LOW: Self = Self { single: 2.772_588_722_239_781, fullest: 2.5, more: 0 };
+    /// One seed in 8 works.
+    pub(super) const MEDIUM: Self = Self { single: 2.079_441_541_679_836, ..Self::LOW };
+    /// One seed in 4 works.
+    const FAIR: Self =
+        Self { single: 1.386_294_361_119_891, fullest: 1.386_294_361_119_891, more: 3 };
+
+    fn of(effort: Effort) -> Self {
+        match effort {
+            Effort::Normal => Self::FAIR,
+            Effort::Thorough => Self::LOW,
+        }
+    }
+
+    /// Spare slots of a single system.
+    pub(super) fn spare(self, keys: f64, width: Width) -> f64 {
+        // Of a few hundred keys a slot would be a larger share than the time is worth.
+        let more = self.more.min(keys as u64 / 256);
+        keys * overhead(keys, width.bits().into(), self.single) + more as f64
+    }
+}
+
 /// A queue must stay this far below the width …
 const QUEUE_MARGIN: u32 = 4;
 /// … unless there are fewer spare slots than this: then the end of the system alone makes
@@ -92,23 +126,26 @@ pub(super) fn most_keys(width: Width) -> u64 {
     }
 }
 
-pub(super) fn system(keys: u64, width: Width) -> System {
-    in_segments(keys, width, (keys >> segment_log(width)).max(1).ilog2())
+pub(super) fn system(keys: u64, width: Width, effort: Effort) -> System {
+    let segment_bits = (keys >> segment_log(width)).max(1).ilog2();
+    in_segments(keys, width, segment_bits, Chance::of(effort))
 }
 
-/// The system of one segment, however many keys there are.
+/// The system of one segment, however many keys there are, that a few seeds solve.
 pub(super) fn single(keys: u64, width: Width) -> System {
-    in_segments(keys, width, 0)
+    in_segments(keys, width, 0, Chance::LOW)
 }
 
-fn in_segments(keys: u64, width: Width, segment_bits: u32) -> System {
+fn in_segments(keys: u64, width: Width, segment_bits: u32, chance: Chance) -> System {
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
-    let (full, minus_ln_p) = match segment_bits {
-        0 => (segment_keys, SINGLE),
-        _ => (fullest(segment_keys, segment_bits), FULLEST),
+    let slots = match segment_bits {
+        0 => segment_keys + chance.spare(segment_keys, width),
+        _ => {
+            let full = fullest(segment_keys, segment_bits);
+            full * (1.0 + overhead(full, width.bits().into(), chance.fullest))
+        }
     };
-    let segment_slots =
-        libm::ceil(full * (1.0 + overhead(full, width.bits().into(), minus_ln_p))) as u64;
+    let segment_slots = libm::ceil(slots) as u64;
     System {
         segment_bits,
         segment_slots,

@@ -58,7 +58,7 @@ fn at_boundary(frame: &Frame, plan: Plan, boundary: u64) -> Plan {
 }
 
 fn frame(variant: Variant, width: Width, keys: u64) -> Frame {
-    Frame { variant, width, keys, overhead: 0.0, growth: 0 }
+    Frame { variant, width, keys, overhead: 0.0, effort: Effort::Normal, growth: 0, system: None }
 }
 
 /// What every plan must satisfy, whatever it was asked for.

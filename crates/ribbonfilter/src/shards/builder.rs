@@ -12,7 +12,7 @@ use crate::format::{Container, FIXED, Filling, target_digest};
 use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
 use crate::progress::{Control, Progress};
-use crate::{Key, Variant, Width};
+use crate::{Effort, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -93,6 +93,14 @@ impl<'p> ShardsBuilder<'p> {
     #[must_use]
     pub fn width(mut self, width: Width) -> Self {
         self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// How much time the builds of shards may take for smaller ones. Without influence where
+    /// shards are filled [until they are full](Split::UntilFull).
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.collected.settings.effort = effort;
         self
     }
 

@@ -26,7 +26,7 @@ use crate::memory::try_reserve;
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
 use crate::shape::Shape;
-use crate::variant::{Failure, first_seed};
+use crate::variant::{Failure, StandardWorkspace};
 use crate::width::{Band, with_band};
 use alloc::vec::Vec;
 
@@ -170,10 +170,10 @@ fn equation<B: Band>(item: &Item<u64, ()>, starts: Starts, seed: Seed) -> Equati
 }
 
 /// The last shard: planned for its keys, and banded.
-struct Last<B> {
+struct Last<B: Band> {
     shape: Shape,
     seed: u8,
-    workspace: Workspace<B, u32>,
+    workspace: StandardWorkspace<B, u32>,
 }
 
 impl<B: Band> Last<B> {
@@ -186,8 +186,8 @@ impl<B: Band> Last<B> {
         };
         for growth in 0..=MAX_GROWTH {
             let plan = settings.plan(keys.len() as u64, growth)?;
-            let mut workspace = Workspace::new(&plan.shape, resources.kernel)?;
-            if let Some((seed, _)) = first_seed(plan.queue_limit, &mut workspace, keys)? {
+            let mut workspace = StandardWorkspace::new(&plan.shape, resources.kernel)?;
+            if let Some((seed, _)) = workspace.first_seed(plan.queue_limit, keys)? {
                 return Ok(Self { shape: plan.shape, seed, workspace });
             }
         }
@@ -260,7 +260,7 @@ fn solve<B: Band>(
     let (others, last_bytes) = bytes.split_at_mut(begin);
     if ranges.last_slots > 0 {
         let part = layout.part(ranges.last() * ranges.slots, ranges.last_slots);
-        last.workspace.solve(|_| 0, &part, last_bytes);
+        last.workspace.solve(&part, last_bytes);
     }
     let natural = Shape { segment_slots: ranges.slots, ..last.shape };
     let mut workspaces = Vec::new();

@@ -8,7 +8,7 @@
 //! [`MAX_SOLUTIONS`] solutions the best of them is taken, and its rate is the one that the
 //! filter reports. One seed serves all segments, so a query need not look it up.
 
-use super::standard::is_hopeless;
+use super::standard::{HOPELESS, is_hopeless};
 use super::{Failure, Solved};
 use crate::construct::{Crew, Segment, Task, Workspace};
 use crate::equation::free_row;
@@ -32,11 +32,12 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
     let mut crew = task.crew::<B, ()>()?;
     let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
-    let mut next = Some(0);
+    let (mut next, mut solutions) = (Some(0), 0);
     for _ in 0..MAX_SOLUTIONS {
         let Some(from) = next else { break };
         let seed = promising_seed(task, &mut crew, from)?;
         let candidate = solve_all(task, &mut crew, seed)?;
+        solutions += 1;
         last = Some(seed);
         if candidate.rate < best.rate {
             best = candidate;
@@ -48,9 +49,10 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
     }
     if last != Some(best.seed) {
         best = solve_all(task, &mut crew, best.seed)?;
+        solutions += 1;
     }
     let (seeds, rate) = (vec![best.seed], Some(best.rate));
-    Ok(Solved { seeds, redundant: best.redundant, rate, ..Solved::default() })
+    Ok(Solved { seeds, redundant: best.redundant, rate, solutions, ..Solved::default() })
 }
 
 struct Candidate {
@@ -71,7 +73,7 @@ fn promising_seed<B: Band>(
     // Of the first seed every segment is looked at, whoever fails first: the seed that is
     // taken must not depend on threads.
     let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_, ()>| {
-        Ok(workspace.longest_queue(segment.keys, from))
+        Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
     };
     let longest = task.each(crew, queue_of)?.into_iter().max().unwrap_or(0);
     if longest <= limit || is_hopeless(longest, B::WIDTH) {
@@ -80,7 +82,7 @@ fn promising_seed<B: Band>(
     let end = from.saturating_add(MAX_SCREENED);
     for seed in from.saturating_add(1)..end {
         let screened = task.each(crew, |workspace, segment| {
-            match workspace.longest_queue(segment.keys, seed) <= limit {
+            match workspace.longest_queue(segment.keys, seed, limit) <= limit {
                 true => Ok(()),
                 false => Err(Failure::NoSeed),
             }

@@ -3,15 +3,19 @@
 //! A variant knows equations, bandings and rates; it knows nothing of files. Its work is
 //! to choose seeds and to say whether they are good enough.
 
+mod at_once;
 mod balanced;
 mod bumped;
 mod homogeneous;
+mod one_by_one;
+mod sorted;
 mod standard;
+mod window;
 
 pub(crate) use balanced::fits as balanced_fits;
 pub(crate) use bumped::empty_slots as bumped_empty_slots;
 pub(crate) use homogeneous::{SegmentRate, exact_rate};
-pub(crate) use standard::first_seed;
+pub(crate) use standard::Workspace as StandardWorkspace;
 
 use crate::construct::{Goal, Task};
 use crate::error::BuildError;
@@ -85,6 +89,8 @@ pub(crate) struct Solved {
     pub(crate) redundant: u64,
     /// The exact rate, where it is not the nominal one.
     pub(crate) rate: Option<f64>,
+    /// How many times a Homogeneous system was solved.
+    pub(crate) solutions: u32,
     /// What the buckets of a Bumped ribbon bump.
     pub(crate) codes: Codes,
 }

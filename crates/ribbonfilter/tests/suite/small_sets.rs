@@ -1,7 +1,7 @@
 //! Small sets: as good as no overhead, and rates that can be relied on.
 
 use crate::support::{assert_all_found, build, builder, false_positives, overhead, random, scale};
-use ribbonfilter::{Filter, Variant, Width};
+use ribbonfilter::{Effort, Filter, Variant, Width};
 
 /// What every filter has besides its solution and metadata.
 const FIXED: usize = 40;
@@ -33,12 +33,48 @@ fn bytes_of_small_sets_with_default_settings() {
 
 #[test]
 fn bytes_of_thousands_of_keys() {
-    for (keys, width, most) in
-        [(4_000, Width::W64, 0.010), (10_000, Width::W64, 0.018), (10_000, Width::W128, 0.003)]
-    {
-        let mean = mean_data_bytes(|| builder(Variant::Standard, width, 8.0), keys);
-        let over = mean / keys as f64 - 1.0;
-        assert!(over <= most, "{keys} keys of width {width} take {over} more");
+    for (keys, width, thorough, normal) in [
+        (4_000, Width::W64, 0.010, 0.0135),
+        (10_000, Width::W64, 0.018, 0.0235),
+        (10_000, Width::W128, 0.003, 0.003),
+    ] {
+        for (effort, most) in [(Effort::Thorough, thorough), (Effort::Normal, normal)] {
+            let target = || builder(Variant::Standard, width, 8.0).effort(effort);
+            let over = mean_data_bytes(target, keys) / keys as f64 - 1.0;
+            assert!(over <= most, "{keys} keys of width {width} take {over} more, {effort}");
+        }
+    }
+}
+
+/// The plan of the default, whatever the keys: its overhead at eight columns, without the fixed
+/// part; and a thorough one is never larger.
+#[test]
+fn the_default_is_small_at_every_size() {
+    for (keys, most) in [
+        (1_000, 0.008),
+        (4_000, 0.0025),
+        (10_000, 0.004),
+        (30_000, 0.004),
+        (100_000, 0.002),
+        (1_000_000, 0.000_9),
+        (10_000_000, 0.000_7),
+    ] {
+        let target = || Filter::builder().columns(8.0);
+        let size = |plan: ribbonfilter::Plan| (plan.size_in_bytes() - FIXED as u64) as f64;
+        let normal = size(target().plan_for(keys).expect("a plan"));
+        assert!(normal / keys as f64 - 1.0 <= most, "{keys} keys take {normal} bytes");
+    }
+    let mut keys = 1;
+    while keys < 1 << 21 {
+        let size = |effort| {
+            let target = Filter::builder().columns(8.0).effort(effort);
+            target.plan_for(keys).expect("a plan").size_in_bytes()
+        };
+        // Where Normal takes a Bumped filter and Thorough a Standard one, either may be smaller.
+        if !(1 << 14..1 << 15).contains(&keys) {
+            assert!(size(Effort::Thorough) <= size(Effort::Normal), "{keys} keys");
+        }
+        keys += keys / 7 + 1;
     }
 }
 

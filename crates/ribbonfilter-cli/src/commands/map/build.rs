@@ -7,7 +7,7 @@ use crate::input::{self, Batch, Flow, Format, Inputs, PairArguments};
 use crate::output::print;
 use crate::values;
 use clap::Args;
-use ribbonfilter::{BuildError, Function, FunctionBuilder, Variant, Width};
+use ribbonfilter::{BuildError, Effort, Function, FunctionBuilder, Variant, Width};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -48,6 +48,10 @@ struct Shape {
     /// The ribbon width: wider is smaller and slower [default: the variant's best]
     #[arg(long, value_parser = values::width())]
     width: Option<Width>,
+    /// How much time the build may take for a smaller map. Thorough takes several times as long for
+    /// small sets: for whoever builds once and ships to many
+    #[arg(long, ignore_case = true, value_parser = values::effort(), default_value_t)]
+    effort: Effort,
     /// Threads; 0 takes all there are. The map is the same for any number
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -85,9 +89,10 @@ pub fn run(arguments: &Arguments) -> Result {
 impl Arguments {
     /// A builder for values of so many bits, refused if no number of keys could have them.
     fn builder(&self, value_bits: u32) -> Result<FunctionBuilder<'static>> {
-        let Shape { fingerprint_bits, variant, width, threads, .. } = self.shape;
+        let Shape { fingerprint_bits, variant, width, effort, threads, .. } = self.shape;
         let builder = Function::builder().key_seed(self.build.key_seed).threads(threads);
-        let mut builder = builder.value_bits(value_bits).fingerprint_bits(fingerprint_bits);
+        let builder = builder.value_bits(value_bits).fingerprint_bits(fingerprint_bits);
+        let mut builder = builder.effort(effort);
         if let Some(variant) = variant {
             builder = builder.variant(variant);
         }

@@ -2,7 +2,7 @@ from os import PathLike
 
 from pyspark.sql import Column, DataFrame
 
-from ribbonfilter import Shards, _Nulls, _Variant, _Width
+from ribbonfilter import Shards, _Effort, _Nulls, _Variant, _Width
 
 __all__ = ["build_filter", "contains"]
 
@@ -17,6 +17,7 @@ def build_filter(
     columns: float | None = None,
     variant: _Variant | None = None,
     width: _Width | None = None,
+    effort: _Effort = "normal",
     key_seed: int = 0,
     nulls: _Nulls = "error",
 ) -> Shards: ...

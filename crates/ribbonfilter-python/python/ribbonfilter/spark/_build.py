@@ -56,6 +56,7 @@ def build_filter(
     columns=None,
     variant=None,
     width=None,
+    effort="normal",
     key_seed=0,
     nulls="error",
 ):
@@ -65,15 +66,17 @@ def build_filter(
     the file goes, as Spark understands paths; a file that is there is replaced when the new one is
     complete, and not before. A path of the local file system must be the same for all executors.
 
-    `fpr`, `columns`, `variant`, `width` and `key_seed` are those of `Shards.build`, which makes the
-    same bytes of the same keys and number of shards. `nulls="skip"` leaves nulls out.
+    `fpr`, `columns`, `variant`, `width`, `effort` and `key_seed` are those of `Shards.build`, which
+    makes the same bytes of the same keys and number of shards. `nulls="skip"` leaves nulls out.
 
     `shards` is a power of two. Without it the keys are counted first, unless `count` tells about
     how many there are, and the number is chosen so that a shard fits in the memory of a task and
     all cores have one.
     """
     spark = df.sparkSession
-    settings = dict(fpr=fpr, columns=columns, variant=variant, width=width, key_seed=key_seed)
+    settings = dict(
+        fpr=fpr, columns=columns, variant=variant, width=width, effort=effort, key_seed=key_seed
+    )
     # An empty shard refuses what would be refused when all keys have come.
     Shard.build(0, [], shards=1 if shards is None else shards, **settings)
     if shards is not None and shards > MOST_SHARDS:
@@ -141,7 +144,7 @@ def _memory_of_shard(keys, settings):
     fpr = settings["fpr"] if columns is None else 2**-columns
     variant = settings["variant"] or ("standard" if width == 16 else "bumped")
     try:
-        outlook = plan(keys, fpr, variant=variant, width=width, threads=1)
+        outlook = plan(keys, fpr, variant=variant, width=width, effort=settings["effort"], threads=1)
     except ValueError:
         return float("inf")  # So many keys make no sense with these settings; fewer may.
     return outlook.peak_memory + 8 * keys + outlook.nbytes

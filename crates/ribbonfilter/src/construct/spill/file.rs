@@ -78,7 +78,7 @@ impl<V: Value> Spill<V> {
 
     /// Writes a run, and leaves it in the order of its cells.
     pub(crate) fn write(&mut self, items: &mut [Item<u64, V>]) -> Result<(), BuildError> {
-        let borders = order_in_place(items, Group::all(self.runs.cell_bits))?;
+        let borders = order_in_place(items, Group::all(self.runs.cell_bits), 1)?;
         let begin = self.len();
         self.append(items).map_err(|error| failed(&self.directory, error))?;
         for (cell, range) in self.cells.iter_mut().zip(borders.windows(2)) {

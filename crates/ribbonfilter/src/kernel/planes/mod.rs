@@ -37,7 +37,7 @@ use x86_64::Means;
 use crate::Width;
 use crate::error::OutOfMemory;
 use crate::layout::Layout;
-use crate::memory::try_filled;
+use crate::memory::{try_filled, try_filled_huge};
 use alloc::vec::Vec;
 
 /// The most equations that go in together: eight lanes of 64-bit columns are for rows.
@@ -68,6 +68,11 @@ pub(crate) struct Planes {
     cached: Vec<u32>,
 }
 
+/// A byte of every lane. It begins on a cache line: vectors that cross lines take twice as long.
+#[derive(Clone)]
+#[repr(C, align(64))]
+struct Plane([u8; STRIDE]);
+
 /// The equations that are to go in together, in the order of their starts.
 struct Pool {
     /// The lanes as they were given: cyclic coefficients and right-hand side, word by word.
@@ -75,7 +80,7 @@ struct Pool {
     starts: Vec<u32>,
     /// For each lane the bits of its first panel that are not before its start.
     first_bits: [u8; STRIDE],
-    planes: Vec<[u8; STRIDE]>,
+    planes: Vec<Plane>,
     /// Lanes whose panel is the first of the pool, the second, and so on, and all before.
     tails: Vec<u16>,
     /// Which lanes have become rows.
@@ -101,7 +106,7 @@ impl Planes {
             means,
             coefficient_planes,
             all_planes,
-            words: try_filled(0, panels * all_planes)?,
+            words: try_filled_huge(0, panels * all_planes)?,
             filled: try_filled(0, panels)?,
             // All planes of the right-hand sides are made, whether they are needed or not.
             pool: Pool::new(coefficient_planes + right_side)?,
@@ -191,7 +196,7 @@ impl Pool {
             rows: try_filled(0, words * STRIDE)?,
             starts: Vec::with_capacity(MOST_LANES),
             first_bits: [0; STRIDE],
-            planes: try_filled([0; STRIDE], words * 8)?,
+            planes: try_filled(Plane([0; STRIDE]), words * 8)?,
             tails: Vec::new(),
             placed: [0; STRIDE / 64],
             filled: Vec::new(),

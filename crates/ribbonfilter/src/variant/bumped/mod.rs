@@ -7,32 +7,24 @@
 //! system of the same kind. The last layer is a Standard ribbon, the only one that can fail
 //! and has a seed.
 //!
-//! - [`window`] brings the keys of a segment into order,
+//! - [`window`](super::window) brings the keys of a segment into order,
 //! - [`segment`] decides what each bucket bumps,
-//! - [`at_once`] inserts classes of keys, all or none, by planes where the CPU has instructions
-//!   for them and by tables elsewhere.
+//! - [`at_once`](super::at_once) inserts classes of keys, all or none.
 //!
 //! Layers follow each other; the segments of one are independent and shared among threads.
 
-mod at_once;
-#[cfg(test)]
-mod one_by_one;
 mod segment;
-mod window;
 
-use self::at_once::AtOnce;
 use self::segment::{Bumping, Fill, Workspace};
-use self::window::Class;
-use super::standard::first_seed;
+use super::at_once::{AtOnce, System};
+use super::standard;
 use super::{Failure, Solved};
 use crate::construct::{
-    self, Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
+    Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
 };
-use crate::equation::Starts;
 use crate::error::OutOfMemory;
-use crate::kernel::{Instructions, Kernel, Planes};
+use crate::kernel::{Kernel, Planes};
 use crate::layers::Codes;
-use crate::layout::Layout;
 use crate::memory::try_reserve;
 use crate::panels::Panels;
 use crate::plan::standard_queue_limit;
@@ -41,37 +33,6 @@ use crate::shape::Shape;
 use crate::width::{Band, with_band};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// The linear system of a segment, however it is kept.
-trait System: Sized + Send {
-    /// What keys are mapped to.
-    type Value: Value;
-    /// What the CPU must be able to do.
-    type Means: Copy;
-
-    /// So many empty rows, for keys with these starts and so many columns.
-    fn new(
-        means: Self::Means,
-        slots: u64,
-        starts: Starts,
-        columns: usize,
-    ) -> Result<Self, OutOfMemory>;
-
-    /// Empties every row.
-    fn clear(&mut self);
-
-    /// Adds the equations of a class and tells how many rows they fill. If its distinct keys
-    /// are not independent of each other and of what is there, nothing is added and nothing
-    /// is told.
-    fn insert<I: Instructions>(
-        &mut self,
-        instructions: I,
-        class: Class<'_, Self::Value>,
-    ) -> Result<Option<usize>, OutOfMemory>;
-
-    /// Solves the system into a segment's bytes.
-    fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
-}
 
 pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     let means = task.resources.kernel.eliminator();
@@ -166,10 +127,10 @@ fn solve_last<B: Band, R: Goal>(
     solved: &mut Solved,
 ) -> Result<(), Failure> {
     let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
-    let mut workspace = construct::Workspace::<B, R>::new(layer, resources.kernel)?;
-    let found = first_seed(limit, &mut workspace, keys)?;
+    let mut workspace = standard::Workspace::<B, R>::new(layer, resources.kernel)?;
+    let found = workspace.first_seed(limit, keys)?;
     let (seed, redundant) = found.ok_or(Failure::NoSeed)?;
-    workspace.solve(|_| 0, &layer.layout(), bytes);
+    workspace.solve(&layer.layout(), bytes);
     solved.seeds = vec![seed];
     solved.redundant += redundant;
     Ok(())

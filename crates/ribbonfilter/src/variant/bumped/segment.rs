@@ -16,15 +16,15 @@
 //! A class fits if its distinct keys are independent of each other and of all that went in
 //! before. That does not depend on their order, nor on fingerprints, hence not on columns.
 
-use super::System;
-use super::window::{WINDOW, Window, scatter};
 use crate::construct::{Item, Ordered, Segment, Value};
-use crate::equation::{Seeded, Starts};
+use crate::equation::{Seed, Seeded, Starts};
 use crate::error::OutOfMemory;
 use crate::kernel::{Instructions, Work};
 use crate::layers::{Buckets, MOST};
 use crate::memory::try_reserve;
 use crate::shape::Shape;
+use crate::variant::at_once::System;
+use crate::variant::window::{WINDOW, Window, scatter};
 use alloc::vec::Vec;
 
 /// What a segment bumps.
@@ -61,7 +61,7 @@ impl<S: System> Workspace<S> {
             starts: layer.starts(),
             buckets: Buckets::of(layer.width),
             ordered: Ordered::default(),
-            window: Window::default(),
+            window: Window::new(layer.starts())?,
             system: S::new(means, slots, layer.starts(), columns)?,
             used: false,
         })
@@ -86,7 +86,7 @@ impl<S: System> Work for Fill<'_, '_, S> {
         // About what the surplus will be.
         try_reserve(&mut bumping.bumped, segment.keys.len() / 8)?;
         let Workspace { ordered, starts, .. } = workspace;
-        scatter(ordered, segment.keys, *starts)?;
+        scatter(ordered, segment.keys, *starts, SEED)?;
         if core::mem::replace(&mut workspace.used, true) {
             workspace.system.clear();
         }
@@ -97,6 +97,9 @@ impl<S: System> Work for Fill<'_, '_, S> {
         Ok(bumping)
     }
 }
+
+/// The seed of every bumping layer: none of them can fail.
+pub(super) const SEED: Seed = Seed::new(0);
 
 /// The code of a bucket that bumps nothing.
 const NOTHING: u8 = 3;
@@ -113,10 +116,10 @@ impl<S: System> Workspace<S> {
         segment: u64,
         bumping: &mut Bumping<S::Value>,
     ) -> Result<(), OutOfMemory> {
-        let Self { starts, buckets, ordered, window, system, segment_slots, .. } = self;
+        let Self { buckets, ordered, window, system, segment_slots, .. } = self;
         for (number, part) in ordered.parts().enumerate() {
             let first_start = number * WINDOW;
-            window.fill(part, *starts, first_start)?;
+            window.fill(part, first_start)?;
             let end = WINDOW.min(*segment_slots as usize - first_start);
             for first in (0..end).step_by(1 << buckets.log) {
                 let kept = Bucket { buckets: *buckets, first, window }.fill(

@@ -1,6 +1,5 @@
 //! All ways of filling a segment agree, and hashes far from random do no harm.
 
-use super::one_by_one::OneByOne;
 use super::*;
 use crate::construct::Segment;
 use crate::equation::{Balance, mix, seeded, segment};
@@ -9,6 +8,7 @@ use crate::kernel::Kernel;
 use crate::layers::{Buckets, Further};
 use crate::layout::Order;
 use crate::testing::Random;
+use crate::variant::one_by_one::OneByOne;
 use crate::{BuildError, Filter, Variant, Width};
 use alloc::format;
 
@@ -59,7 +59,7 @@ fn crowd(
 ) -> Vec<u64> {
     let starts = layer.starts();
     let hashes = core::iter::from_fn(|| Some(random.next()));
-    let there = |&hash: &u64| slots.contains(&starts.start(seeded(hash, window::SEED)));
+    let there = |&hash: &u64| slots.contains(&starts.start(seeded(hash, segment::SEED)));
     hashes.filter(there).take(count).collect()
 }
 
@@ -162,7 +162,7 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
             let bumping = &outcome[0].0;
             assert_eq!(bumping.codes.len() as u64, 4096 >> buckets.log);
             let is_bumped = |&key: &u64| {
-                let start = starts.start(seeded(key, window::SEED));
+                let start = starts.start(seeded(key, segment::SEED));
                 let bucket = start >> buckets.log;
                 let threshold = match bumping.exceptions.contains(&bucket) {
                     true => buckets.slots(),
@@ -170,7 +170,7 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
                 };
                 start % buckets.slots() < threshold
             };
-            let next = |&key: &u64| seeded(key, window::SEED).next_layer(0);
+            let next = |&key: &u64| seeded(key, segment::SEED).next_layer(0);
             let mut expected: Vec<u64> =
                 keys.iter().filter(|key| is_bumped(key)).map(next).collect();
             let mut found: Vec<u64> = bumping.bumped.iter().map(|item| item.hash).collect();
@@ -179,22 +179,6 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
             assert_eq!(found, expected);
         }
     }
-}
-
-#[test]
-fn duplicates_of_a_class_are_counted() {
-    let item = |key| Item::from(seeded(key, window::SEED));
-    let items = [3, 1, 3, 2, 2, 2, 9].map(item);
-    let class = |starts: &'static [u32]| Class { starts, items: &items[..starts.len()] };
-    assert_eq!(class(&[]).duplicates(), 0);
-    assert_eq!(class(&[5, 5]).duplicates(), 0);
-    assert_eq!(class(&[5, 5, 5]).duplicates(), 1);
-    assert_eq!(class(&[5, 5, 5, 7, 7, 7, 8]).duplicates(), 3);
-    let many: Vec<_> = (0..100).map(|key| item(key / 3)).collect();
-    assert_eq!(Class { starts: &[4; 100], items: &many }.duplicates(), 66);
-    // The same key with another value is no duplicate.
-    let values = [1, 1, 2].map(|value| Item { hash: items[0].hash, value });
-    assert_eq!(Class { starts: &[5; 3], items: &values }.duplicates(), 1);
 }
 
 fn build(width: Width, hashes: &[u64]) -> Result<Filter, BuildError> {
@@ -224,7 +208,7 @@ fn crowds_in_one_bucket_or_segment_are_built() {
         let shape = builder.plan_for(30_000).expect("a plan").shape;
         let buckets = Buckets::of(width);
         let in_first_bucket =
-            |mixed| shape.starts().start(seeded(mixed, window::SEED)) < buckets.slots() / 2;
+            |mixed| shape.starts().start(seeded(mixed, segment::SEED)) < buckets.slots() / 2;
         let mut hashes: Vec<u64> = (0..28_000).map(|_| random.next()).collect();
         hashes.extend(chosen(&mut random, 2_000, in_first_bucket));
         assert_found(&build(width, &hashes).expect("a crowd of some"), &hashes);
@@ -252,7 +236,7 @@ fn exceptions_are_stored_and_found() {
         let buckets = Buckets::of(width);
         // Twice what a bucket can hold, in three of them, and all in their last starts.
         let crowded = |mixed| {
-            let start = shape.starts().start(seeded(mixed, window::SEED));
+            let start = shape.starts().start(seeded(mixed, segment::SEED));
             let crowded = [7, 8, 40].contains(&(start >> buckets.log));
             crowded && start % buckets.slots() >= buckets.slots() / 2
         };

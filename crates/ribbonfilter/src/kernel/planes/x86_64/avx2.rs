@@ -405,7 +405,7 @@ fn transpose_lanes(pool: &mut Pool) {
             let rows: &[u64; 32] = rows[first..][..32].try_into().expect("32 lanes");
             let planes = &mut pool.planes[8 * word..][..8];
             for (plane, lanes) in planes.iter_mut().zip(transposed_lanes(rows)) {
-                store(plane[first..].first_chunk_mut().expect("32 lanes"), lanes);
+                store(plane.0[first..].first_chunk_mut().expect("32 lanes"), lanes);
             }
         }
     }

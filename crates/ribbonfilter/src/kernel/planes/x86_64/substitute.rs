@@ -54,8 +54,9 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
             behind[byte][near] = cpu.keep(rows);
             solved[byte][8 * panel % block_slots..][..8].copy_from_slice(&rows.to_le_bytes());
         }
-        if (8 * panel).is_multiple_of(block_slots) {
-            let block = (8 * panel / block_slots) as u64;
+        let block = (8 * panel / block_slots) as u64;
+        // There may be more rows than slots.
+        if (8 * panel).is_multiple_of(block_slots) && block < layout.blocks() {
             let mut columns = [0; MAX_COLUMNS];
             let stored = layout.columns_of(block);
             for (rows, columns) in solved.iter().zip(columns[..stored].chunks_mut(8)) {

@@ -22,6 +22,8 @@ fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut Planes) -> 
     cpu.transpose(&mut planes.pool);
     let lanes = planes.pool.starts.len();
     let (mut head, mut before, mut placed) = (0, 0, 0);
+    // Lanes before this one are rows.
+    let mut rows = 0;
     let mut panel = planes.pool.starts[0] as usize / 8;
     loop {
         let tail = planes.pool.tail(panel);
@@ -33,7 +35,14 @@ fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut Planes) -> 
             (head, before) = (tail, tail);
             continue;
         }
-        head += planes.pool.placed_from(head);
+        rows = rows.max(head);
+        rows += planes.pool.placed_from(rows);
+        // Vectors begin where they began in the panel before, unless there is one fewer: what was
+        // just stored is loaded again, and fast only if it is loaded as it was stored.
+        let vectors = |from: usize| (tail - from + 8).div_ceil(V::LANES);
+        if vectors(rows) < vectors(head) {
+            head = rows;
+        }
         placed += planes.pass::<V, COEFFICIENTS>(cpu, UnderWay { panel, head, before, tail });
         // A lane that has nothing left and is no row depends on others. The last panel of a
         // system, too, is one after which that is looked for.
@@ -83,6 +92,8 @@ impl Planes {
                 (false, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
                 (false, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
                 (false, _) => cpu.apart(|| self.full::<V, C, 20>(cpu, at)),
+                (true, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
+                (true, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
                 (true, _) => cpu.apart(|| self.full::<V, C, 10>(cpu, at)),
             }
             return 0;
@@ -96,6 +107,8 @@ impl Planes {
             (false, _) => cpu.apart(|| self.open::<V, C, 20, 10>(cpu, at)),
             (true, 0..=56) => self.open::<V, C, 1, 1>(cpu, at),
             (true, 57..=120) => cpu.apart(|| self.open::<V, C, 2, 2>(cpu, at)),
+            (true, 121..=184) => cpu.apart(|| self.open::<V, C, 3, 3>(cpu, at)),
+            (true, 185..=248) => cpu.apart(|| self.open::<V, C, 4, 4>(cpu, at)),
             (true, _) => cpu.apart(|| self.open::<V, C, 10, 10>(cpu, at)),
         }
     }
@@ -107,7 +120,7 @@ impl Planes {
         cpu: V,
         at: UnderWay,
     ) -> [V::Vector; VECTORS] {
-        let plane = &self.pool.planes[at.panel % COEFFICIENTS][at.head..][..V::LANES * VECTORS];
+        let plane = &self.pool.planes[at.panel % COEFFICIENTS].0[at.head..][..V::LANES * VECTORS];
         let first_bits = &self.pool.first_bits[at.head..][..V::LANES * VECTORS];
         let mut bits = [cpu.zero(); VECTORS];
         for (vector, bits) in bits.iter_mut().enumerate() {
@@ -134,7 +147,7 @@ impl Planes {
         }
         for (plane, table) in self.pool.planes.iter_mut().zip(&tables[..count]) {
             let table = cpu.kept(table);
-            let lanes = &mut plane[at.head..][..V::LANES * VECTORS];
+            let lanes = &mut plane.0[at.head..][..V::LANES * VECTORS];
             for (vector, &rows) in rows.iter().enumerate() {
                 let sum = cpu.xor(load(cpu, lanes, vector), cpu.times(table, rows));
                 store(cpu, lanes, vector, sum);
@@ -199,7 +212,7 @@ impl Planes {
             *factors = cpu.factors(rows);
         }
         for (plane, word) in self.pool.planes.iter_mut().zip(words) {
-            let lanes = &mut plane[at.head..][..V::LANES * VECTORS];
+            let lanes = &mut plane.0[at.head..][..V::LANES * VECTORS];
             let mut before = [cpu.zero(); VECTORS];
             for (vector, before) in before.iter_mut().enumerate() {
                 *before = load(cpu, lanes, vector);
@@ -240,7 +253,7 @@ impl Planes {
         for first in (head..tail).step_by(V::LANES) {
             let mut any = cpu.zero();
             for plane in &self.pool.planes[..COEFFICIENTS] {
-                any = cpu.or(any, load(cpu, &plane[first..], 0));
+                any = cpu.or(any, load(cpu, &plane.0[first..], 0));
             }
             let there = cpu.and(any, cpu.up_to(tail - first));
             live += cpu.nonzero(there).count_ones() as usize;

@@ -1,10 +1,13 @@
-//! The fast way: a class at once, by whatever can eliminate many equations together.
+//! Systems that take the keys of a class together: all of them, or none.
+//!
+//! Standard and Bumped ribbons are filled so. A class goes in by planes where the CPU has
+//! instructions for them ([`Planes`]) and by tables elsewhere ([`Panels`]); both fill the same
+//! rows and give the same solution.
 
-use super::System;
 use super::window::Class;
 use crate::Width;
 use crate::banding::RightSide;
-use crate::construct::{Goal, Item};
+use crate::construct::{Goal, Item, Value};
 use crate::equation::{Seeded, Starts};
 use crate::error::OutOfMemory;
 use crate::kernel::{Eliminator, Instructions, MOST_LANES, Planes};
@@ -15,6 +18,37 @@ use crate::panels::Panels;
 use crate::width::Band;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+
+/// The linear system of a segment, however it is kept.
+pub(super) trait System: Sized + Send {
+    /// What keys are mapped to.
+    type Value: Value;
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
+    /// So many empty rows, a multiple of 64, for keys with these starts and so many columns.
+    fn new(
+        means: Self::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory>;
+
+    /// Empties every row.
+    fn clear(&mut self);
+
+    /// Adds the equations of a class and tells how many rows they fill. If its distinct keys
+    /// are not independent of each other and of what is there, nothing is added and nothing
+    /// is told.
+    fn insert<I: Instructions>(
+        &mut self,
+        instructions: I,
+        class: Class<'_, Self::Value>,
+    ) -> Result<Option<usize>, OutOfMemory>;
+
+    /// Solves the system into a segment's bytes.
+    fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
+}
 
 /// A linear system that takes many equations together.
 pub(super) trait Elimination<B, R>: Sized + Send {
@@ -146,10 +180,9 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
         _: I,
         class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
-        let keys = class.starts.len();
+        let keys = class.items.len();
         if keys <= MOST_LANES {
-            let keys_of_class = class.starts.iter().copied().zip(class.items.iter().copied());
-            if self.eliminate(keys_of_class)? {
+            if self.eliminate(class.keys())? {
                 return Ok(Some(keys));
             }
             // Most often it does not fit, but it may only be that a key is there twice.
@@ -191,8 +224,8 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
     ) -> Result<Option<usize>, OutOfMemory> {
         let mut distinct = core::mem::take(&mut self.distinct);
         distinct.clear();
-        try_reserve(&mut distinct, class.starts.len())?;
-        distinct.extend(class.starts.iter().copied().zip(class.items.iter().copied()));
+        try_reserve(&mut distinct, class.items.len())?;
+        distinct.extend(class.keys());
         distinct.sort_unstable();
         distinct.dedup();
         let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied())?;

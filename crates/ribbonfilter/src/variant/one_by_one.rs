@@ -1,8 +1,6 @@
-//! The plain way: Algorithm 1, a key at a time.
-//!
-//! It is what the fast way is tested against.
+//! Algorithm 1, a key at a time: for w = 16, and to test the other systems against.
 
-use super::System;
+use super::at_once::System;
 use super::window::Class;
 use crate::back_substitution::Solve;
 use crate::banding::{Banding, Insertion};
@@ -42,9 +40,9 @@ impl<B: Band, R: Goal> System for OneByOne<B, R> {
         class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
         self.filled.clear();
-        try_reserve(&mut self.filled, class.starts.len())?;
+        try_reserve(&mut self.filled, class.items.len())?;
         let (mut dependent, mut duplicates) = (0, None);
-        for (&start, &item) in class.starts.iter().zip(class.items) {
+        for (start, item) in class.keys() {
             let coefficients = self.starts.coefficients(item.hash, start.into());
             match self.banding.insert(start as usize, coefficients, R::of(item)) {
                 Insertion::At(row) => self.filled.push(row),

@@ -1,0 +1,41 @@
+//! How much time a build may take for a smaller filter.
+
+use core::fmt;
+
+/// How much time a build may take for a smaller filter.
+///
+/// A system with hardly a spare slot is solvable under few seeds, and finding one takes as many
+/// attempts. A few slots more make nearly every seed a good one.
+///
+/// ```
+/// use ribbonfilter::{Effort, Filter};
+///
+/// let normal = Filter::builder().plan_for(4000)?;
+/// let thorough = Filter::builder().effort(Effort::Thorough).plan_for(4000)?;
+/// assert!(thorough.size_in_bytes() <= normal.size_in_bytes());
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Effort {
+    /// About the time of a single solution, and as small as that allows.
+    #[default]
+    Normal,
+    /// The smallest filter, for whoever builds once and ships to many: small sets take up to
+    /// twice as long.
+    Thorough,
+}
+
+impl Effort {
+    /// Every effort.
+    pub const ALL: &[Self] = &[Self::Normal, Self::Thorough];
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Normal => "normal",
+            Self::Thorough => "thorough",
+        })
+    }
+}
