@@ -34,6 +34,8 @@ pub(crate) trait RightSide: Copy + Eq + Send + Sync + 'static {
     fn xor(self, other: Self) -> Self;
     /// As a row of the solution: bit `c` belongs to column `c`.
     fn bits(self) -> u64;
+    /// The right-hand side of such a row; of more bits than it has, its first ones.
+    fn from_bits(bits: u64) -> Self;
 }
 
 impl RightSide for () {
@@ -44,6 +46,8 @@ impl RightSide for () {
     fn bits(self) -> u64 {
         0
     }
+    #[inline(always)]
+    fn from_bits(_: u64) {}
 }
 
 /// Numbers are right-hand sides of as many bits as they have.
@@ -58,6 +62,10 @@ macro_rules! number {
             #[inline(always)]
             fn bits(self) -> u64 {
                 self.into()
+            }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as Self
             }
         }
     };

@@ -97,6 +97,38 @@ impl Goal for () {
     fn of(_: Item<Seeded, ()>) {}
 }
 
+/// Zero, in a homogeneous system whose free variables are to be kept where right-hand sides are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Zero(u32);
+
+impl RightSide for Zero {
+    const ZERO: Self = Self(0);
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.0.into()
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        Self(bits as u32)
+    }
+}
+
+impl Goal for Zero {
+    type Value = ();
+
+    #[inline(always)]
+    fn of(_: Item<Seeded, ()>) -> Self {
+        Self::ZERO
+    }
+}
+
 impl Goal for u32 {
     type Value = ();
 

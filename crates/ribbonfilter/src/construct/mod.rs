@@ -25,7 +25,7 @@ mod workspace;
 pub(crate) use contradiction::is_among as contradiction_among;
 pub(crate) use crew::{Crew, Segment, each, each_group, places};
 pub(crate) use group::Group;
-pub(crate) use item::{Goal, Item, Value};
+pub(crate) use item::{Goal, Item, Value, Zero};
 pub(crate) use keys::Keys;
 pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;

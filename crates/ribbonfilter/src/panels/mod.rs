@@ -112,6 +112,15 @@ impl<B: Band, R: RightSide> Panels<B, R> {
         self.filled.fill(0);
     }
 
+    /// Gives every empty row, whose slot is a free variable, a value.
+    pub(crate) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        for (row, coefficients) in self.coefficients.iter().enumerate() {
+            if *coefficients == B::ZERO {
+                self.right_sides[row] = R::from_bits(free(row as u64));
+            }
+        }
+    }
+
     /// Takes so many equations as lanes, in the order of their starts: start, cyclic
     /// coefficients and right-hand side of each.
     #[inline(always)]

@@ -413,7 +413,9 @@ impl Frame {
         // Less than a column everywhere would be no filter to speak of.
         let (least, most) = (Columns::whole(1), self.most_columns());
         // Every key has a slot of its own, so that more columns do not fit.
-        let most = most.min(u32::try_from(8 * bytes / self.keys).unwrap_or(most).saturating_add(2));
+        let most = most.min(
+            u32::try_from(bytes.saturating_mul(8) / self.keys).unwrap_or(most).saturating_add(2),
+        );
         match Columns::for_bytes(bytes, least, most, |columns| self.sketch(columns)) {
             Ok(columns) => Ok(self.with(columns)),
             Err(needed) => Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys }),

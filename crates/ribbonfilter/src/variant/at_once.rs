@@ -70,7 +70,10 @@ pub(super) trait Elimination<B, R>: Sized + Send {
         equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<bool, OutOfMemory>;
 
-    /// Solves the system into a segment's bytes; free variables are zero.
+    /// Gives every free variable a value, until the rows are emptied.
+    fn set_free(&mut self, free: impl Fn(u64) -> u64);
+
+    /// Solves the system into a segment's bytes; free variables are zero unless they were set.
     fn solve(&self, layout: &Layout, bytes: &mut [u8]);
 }
 
@@ -98,6 +101,10 @@ impl<B: Band, R: RightSide> Elimination<B, R> for Planes {
         Ok(self.eliminate())
     }
 
+    fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.set_free(free);
+    }
+
     fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         self.solve(layout, bytes);
     }
@@ -122,6 +129,10 @@ impl<B: Band, R: RightSide> Elimination<B, R> for Panels<B, R> {
     ) -> Result<bool, OutOfMemory> {
         self.fill(lanes, equations)?;
         Ok(self.eliminate())
+    }
+
+    fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.set_free(free);
     }
 
     fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
@@ -200,6 +211,11 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
 }
 
 impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
+    /// See [`Elimination::set_free`].
+    pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.elimination.set_free(free);
+    }
+
     /// Makes rows of some keys, in the order of their starts, if they are independent.
     #[inline(always)]
     fn eliminate(

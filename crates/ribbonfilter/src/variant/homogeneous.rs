@@ -8,12 +8,14 @@
 //! [`MAX_SOLUTIONS`] solutions the best of them is taken, and its rate is the one that the
 //! filter reports. One seed serves all segments, so a query need not look it up.
 
-use super::standard::{HOPELESS, is_hopeless};
+use super::standard::{HOPELESS, Workspace, is_hopeless};
 use super::{Failure, Solved};
-use crate::construct::{Crew, Segment, Task, Workspace};
+use crate::Width;
+use crate::construct::{self, Crew, Group, Segment, Task, Zero};
 use crate::equation::free_row;
 use crate::kernel::{Instructions, Kernel, Work};
 use crate::layout::Layout;
+use crate::progress::Phase;
 use crate::rate::{Rate, homogeneous_rate};
 use crate::shape::Shape;
 use crate::width::{Band, with_band};
@@ -21,6 +23,10 @@ use alloc::vec;
 
 /// Solutions that are tried before the best of them is taken.
 const MAX_SOLUTIONS: u32 = 16;
+/// Below so many keys a narrow system has few spare slots.
+const SMALL: u64 = 1 << 14;
+/// Solutions that are tried without dependent keys.
+const FEW_SOLUTIONS: u32 = 8;
 /// Seeds that are screened for one solution; after so many the next is taken as it is.
 const MAX_SCREENED: u8 = 64;
 
@@ -29,6 +35,9 @@ pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
 }
 
 fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
+    if let Some(solved) = at_once::<B>(task)? {
+        return Ok(solved);
+    }
     let mut crew = task.crew::<B, ()>()?;
     let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
@@ -55,6 +64,51 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
     Ok(Solved { seeds, redundant: best.redundant, rate, solutions, ..Solved::default() })
 }
 
+/// The same for a small set whose seeds are screened, by the elimination of a Standard ribbon,
+/// which is faster where spare slots are few: at w = 64 up to 2^14 keys, at w = 128 for any set of
+/// one segment. A key that depends on others, which tells of a bad
+/// stretch, rules a seed out. Nothing if the first few seeds are no good: then dependent keys have
+/// to be put up with.
+fn at_once<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failure> {
+    let shape = task.plan.shape;
+    let Some(limit) = task.plan.queue_limit else { return Ok(None) };
+    let small = match B::WIDTH {
+        Width::W16 => false,
+        Width::W32 | Width::W64 => task.plan.keys() < SMALL,
+        Width::W128 => shape.segment_bits == 0,
+    };
+    if !small {
+        return Ok(None);
+    }
+    let mut workspace = Workspace::<B, Zero>::new(&shape, task.resources.kernel)?;
+    let group = task.keys.group(Group::all(0))?;
+    let (keys, layout) = (group.segment(0), shape.layout());
+    let mut solutions = 0;
+    for seed in 0..MAX_SCREENED {
+        if solutions == FEW_SOLUTIONS {
+            break;
+        }
+        let queue = workspace.longest_queue(keys, seed, HOPELESS * B::WIDTH.bits());
+        if is_hopeless(queue, B::WIDTH) {
+            break;
+        }
+        if queue > limit {
+            continue;
+        }
+        task.progress.report(Phase::Solving, 0, 1)?;
+        solutions += 1;
+        let Some(redundant) = workspace.attempt(keys, seed)? else { continue };
+        workspace.set_free(|slot| free_row(slot).into());
+        workspace.solve(&layout, task.bytes);
+        let rate = exact_rate(&shape, task.bytes).value();
+        if rate <= task.plan.expected_rate {
+            let (seeds, rate) = (vec![seed], Some(rate));
+            return Ok(Some(Solved { seeds, redundant, rate, solutions, ..Solved::default() }));
+        }
+    }
+    Ok(None)
+}
+
 struct Candidate {
     seed: u8,
     rate: f64,
@@ -72,7 +126,7 @@ fn promising_seed<B: Band>(
     };
     // Of the first seed every segment is looked at, whoever fails first: the seed that is
     // taken must not depend on threads.
-    let queue_of = |workspace: &mut Workspace<B, ()>, segment: Segment<'_, ()>| {
+    let queue_of = |workspace: &mut construct::Workspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
     };
     let longest = task.each(crew, queue_of)?.into_iter().max().unwrap_or(0);

@@ -114,14 +114,11 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         queue_limit: Option<u32>,
         keys: &[Item<u64, R::Value>],
     ) -> Result<Option<(u8, u64)>, OutOfMemory> {
-        let Self { kernel, sorted, starts, system, used } = self;
         let (mut hopeless, mut compared) = (0, false);
         for seed in 0..=u8::MAX {
-            let seed_of_hashes = Seed::new(seed);
             let limit = queue_limit.unwrap_or(u32::MAX - 1);
-            // Only what a longer queue than this would tell is not looked for.
-            let look_up_to = limit.max(HOPELESS * B::WIDTH.bits());
-            let queue = kernel.run(Count { sorted, keys, seed: seed_of_hashes, look_up_to });
+            // A longer queue than this would tell nothing more.
+            let queue = self.longest_queue(keys, seed, limit.max(HOPELESS * B::WIDTH.bits()));
             hopeless += u32::from(is_hopeless(queue, B::WIDTH) && queue_limit.is_some());
             if hopeless == HOPELESS_SEEDS {
                 return Ok(None);
@@ -129,13 +126,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
             if queue > limit {
                 continue;
             }
-            if core::mem::replace(used, true) {
-                with_system!(system, system => system.clear());
-            }
-            let redundant = with_system!(system, system => {
-                kernel.run(Attempt { sorted, starts: *starts, system, keys, seed: seed_of_hashes })?
-            });
-            if let Some(redundant) = redundant {
+            if let Some(redundant) = self.attempt(keys, seed)? {
                 return Ok(Some((seed, redundant)));
             }
             // No other seed helps against two values for one key.
@@ -146,8 +137,45 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         Ok(None)
     }
 
-    /// Solves the system into a segment's bytes. A free variable may be anything; zero serves
-    /// any number of columns.
+    /// The longest queue of keys under a seed, or any that is longer than `limit`.
+    pub(super) fn longest_queue(
+        &mut self,
+        keys: &[Item<u64, R::Value>],
+        seed: u8,
+        limit: u32,
+    ) -> u32 {
+        let seed = Seed::new(seed);
+        self.kernel.run(Count { sorted: &mut self.sorted, keys, seed, limit })
+    }
+
+    /// Makes the system of the keys whose queue was looked at last, under the same seed: how many
+    /// are duplicates. Nothing if the others are not independent.
+    pub(super) fn attempt(
+        &mut self,
+        keys: &[Item<u64, R::Value>],
+        seed: u8,
+    ) -> Result<Option<u64>, OutOfMemory> {
+        let Self { kernel, sorted, starts, system, used } = self;
+        if core::mem::replace(used, true) {
+            with_system!(system, system => system.clear());
+        }
+        let (starts, seed) = (*starts, Seed::new(seed));
+        with_system!(system, system => {
+            kernel.run(Attempt { sorted, starts, system, keys, seed })
+        })
+    }
+
+    /// Gives every free variable of the system a value. Not for w = 16.
+    pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        match &mut self.system {
+            AnySystem::Planes(system) => system.set_free(free),
+            AnySystem::Panels(system) => system.set_free(free),
+            AnySystem::OneByOne(_) => {}
+        }
+    }
+
+    /// Solves the system into a segment's bytes. A free variable that was not set is zero, which
+    /// serves any number of columns.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         with_system!(&self.system, system => self.kernel.run(Solve { system, layout, bytes }));
     }
@@ -158,7 +186,7 @@ struct Count<'a, V> {
     sorted: &'a mut Sorted<V>,
     keys: &'a [Item<u64, V>],
     seed: Seed,
-    look_up_to: u32,
+    limit: u32,
 }
 
 impl<V: Value> Work for Count<'_, V> {
@@ -167,7 +195,7 @@ impl<V: Value> Work for Count<'_, V> {
     #[inline(always)]
     fn run<I: Instructions>(self, _: I) -> u32 {
         self.sorted.count(self.keys, self.seed);
-        self.sorted.longest_queue(self.keys.len(), self.look_up_to)
+        self.sorted.longest_queue(self.keys.len(), self.limit)
     }
 }
 

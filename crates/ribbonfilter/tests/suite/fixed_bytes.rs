@@ -18,9 +18,9 @@ const COLUMNS: [f64; 4] = [1.0, 3.7, 8.0, 12.25];
 /// What all filters of a kind hash to.
 const FILTERS: [(Variant, Width, u64); 15] = [
     (Variant::Standard, Width::W16, 0xf99e_ee44_2761_7320),
-    (Variant::Standard, Width::W32, 0x0662_5fe0_5f28_3653),
-    (Variant::Standard, Width::W64, 0xc883_cae1_8fba_3aa3),
-    (Variant::Standard, Width::W128, 0xfe64_053c_be04_2569),
+    (Variant::Standard, Width::W32, 0x0361_f2cf_e112_a965),
+    (Variant::Standard, Width::W64, 0x322a_21aa_532f_5bb2),
+    (Variant::Standard, Width::W128, 0x7712_9c07_cbd3_fe0d),
     (Variant::Homogeneous, Width::W16, 0xb0e7_2b9e_b71e_92fa),
     (Variant::Homogeneous, Width::W32, 0xcdac_2562_e33d_15b6),
     (Variant::Homogeneous, Width::W64, 0xf7a6_6e8a_7fe9_d076),
@@ -45,8 +45,8 @@ const THOROUGH_FILTERS: [(Variant, Width, u64); 7] = [
     (Variant::Bumped, Width::W128, 0x6b3d_07dd_894f_98b2),
 ];
 
-const FUNCTIONS: u64 = 0x514c_eb8a_672d_2834;
-const CONTAINERS: u64 = 0xe74f_b1e2_d95f_2862;
+const FUNCTIONS: u64 = 0x4068_5975_f3c6_ae68;
+const CONTAINERS: u64 = 0x8fc7_efe9_411a_d2ba;
 
 /// One number for many byte strings in their order.
 #[derive(Default)]

@@ -183,7 +183,25 @@ impl Planes {
         }
     }
 
-    /// Solves the system into the blocks of a layout; free variables are zero.
+    /// Gives every empty row, whose slot is a free variable, a value.
+    pub(crate) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        let panels = self.words.chunks_exact_mut(self.all_planes).zip(&self.filled);
+        for (panel, (words, &filled)) in panels.enumerate() {
+            let mut empty = !filled;
+            while empty != 0 {
+                let row = empty.trailing_zeros();
+                let value = free(8 * panel as u64 + u64::from(row));
+                let bytes = value.to_le_bytes();
+                for (word, byte) in words[self.coefficient_planes..].iter_mut().zip(bytes) {
+                    *word = *word & !(0xff << (8 * row)) | u64::from(byte) << (8 * row);
+                }
+                empty &= empty - 1;
+            }
+        }
+    }
+
+    /// Solves the system into the blocks of a layout; free variables are zero unless they were
+    /// set.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         self.means.solve(self, layout, bytes);
     }
