@@ -216,3 +216,73 @@ impl Work for SegmentRate<'_> {
         runs.into_iter().map(rate_of).fold(Rate::default(), Rate::and)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::construct::{Item, Keys, Partitioned, Resources};
+    use crate::equation::mix;
+    use crate::plan::{Means, Settings, Target};
+    use crate::progress::Reporter;
+    use crate::{Variant, Width};
+    use alloc::vec::Vec;
+
+    /// Does some work on a task of so many keys and 7.5 columns; its result and the bytes.
+    fn with_task<T>(
+        width: Width,
+        keys: u64,
+        kernel: Kernel,
+        work: impl FnOnce(&mut Task<'_, '_, ()>) -> T,
+    ) -> (T, Vec<u8>) {
+        let settings = Settings {
+            target: Target::Columns(7.5),
+            variant: Some(Variant::Homogeneous),
+            width: Some(width),
+            ..Settings::default()
+        };
+        let plan = settings.plan(keys, 0).expect("a plan");
+        let items: Vec<Item<u64, ()>> = (0..keys).map(|key| mix(key).into()).collect();
+        let progress = &mut Reporter::default();
+        let keys = Partitioned::new(items, Group::all(0), 1, progress).expect("memory");
+        let keys = Keys::Here(keys);
+        let mut bytes = vec![0; plan.size_in_bytes() as usize];
+        let resources = Resources::new(kernel, Means::default());
+        let result =
+            work(&mut Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress });
+        (result, bytes)
+    }
+
+    /// The elimination by classes is taken for small sets, and gives what lanes give.
+    #[test]
+    fn both_ways_give_the_same_bytes() {
+        for (width, keys) in [
+            (Width::W32, 200),
+            (Width::W32, 1000),
+            (Width::W64, 65),
+            (Width::W64, 1000),
+            (Width::W64, 10_000),
+            (Width::W128, 1000),
+            (Width::W128, 30_000),
+        ] {
+            for kernel in Kernel::available() {
+                let (fast, fast_bytes) = with_task(
+                    width,
+                    keys,
+                    kernel,
+                    |task| with_band!(width, B => at_once::<B>(task)),
+                );
+                let fast = fast.expect("memory").expect("a good seed");
+                let (slow, slow_bytes) = with_task(width, keys, kernel, |task| {
+                    with_band!(width, B => {
+                        let mut crew = task.crew::<B, ()>().expect("memory");
+                        solve_all(task, &mut crew, fast.seeds[0])
+                    })
+                });
+                let slow = slow.expect("memory");
+                let context = format_args!("w = {width}, {keys} keys, {}", kernel.name());
+                assert_eq!((fast.rate, fast.redundant), (Some(slow.rate), 0), "{context}");
+                assert!(fast_bytes == slow_bytes, "{context}");
+            }
+        }
+    }
+}
