@@ -186,7 +186,9 @@ impl<B: Band> Last<B> {
         };
         for growth in 0..=MAX_GROWTH {
             let plan = settings.plan(keys.len() as u64, growth)?;
-            let mut workspace = StandardWorkspace::new(&plan.shape, resources.kernel)?;
+            // How many columns there will be is not known yet.
+            let shape = Shape { columns: crate::equation::FINGERPRINT_BITS, ..plan.shape };
+            let mut workspace = StandardWorkspace::new(&shape, resources.kernel)?;
             if let Some((seed, _)) = workspace.first_seed(plan.queue_limit, keys)? {
                 return Ok(Self { shape: plan.shape, seed, workspace });
             }

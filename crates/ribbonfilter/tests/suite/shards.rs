@@ -61,7 +61,7 @@ fn until_full_loses_no_key() {
                 continue;
             }
             let hashes: Vec<u64> = (0..keys).map(|index| Keys::Integers.hash(index)).collect();
-            let columns = [7.0, 5.3][keys as usize % 2];
+            let columns = [7.0, 5.3, 12.0, 31.5][keys as usize % 4];
             let builder = builder(Split::UntilFull, Variant::Standard, width, columns);
             check(&finish(builder, hashes.iter().copied()), &hashes);
         }

@@ -202,7 +202,12 @@ impl Planes {
 
     /// Solves the system into the blocks of a layout; free variables are zero unless they were
     /// set.
+    ///
+    /// # Panics
+    /// If the layout has more columns than the system was made for: they would come out as zeros.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        let made_for = 8 * (self.all_planes - self.coefficient_planes);
+        assert!(layout.columns() as usize <= made_for, "a system of so many columns");
         self.means.solve(self, layout, bytes);
     }
 }
