@@ -46,7 +46,7 @@ impl RibbonFilterPolicy {
     /// What the name of every policy begins with: it stands for format version 1 of
     /// `ribbonfilter` and for the hash of a key, and will be another one with another of these.
     ///
-    /// Rate, bits a key, variant, width and effort are no part of the name: a filter tells its
+    /// Rate, bits per key, variant, width and effort are no part of the name: a filter tells its
     /// shape itself, and any of them can be changed at any time.
     pub const NAME: &'static str = "ribbonfilter:v1";
 

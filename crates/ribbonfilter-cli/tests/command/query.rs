@@ -153,7 +153,7 @@ fn plans_of_every_variant() {
     assert_eq!(only.lines().count(), 2, "{only}");
 }
 
-/// The plan of `build` for so many keys with an effort.
+/// The plan of `build` for that number of keys and an effort.
 fn planned(folder: &Folder, keys: u64, effort: &str) -> Value {
     let plans = folder.good(&format!("plan --keys {keys} --effort {effort} --json"));
     let plans: Value = serde_json::from_str(&plans).expect("JSON");

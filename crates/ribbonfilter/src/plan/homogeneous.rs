@@ -119,7 +119,7 @@ impl Regime {
         let amplitude = libm::pow(w / 16.0, 1.45);
         let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
         // How much the sum over all bad stretches varies from seed to seed.
-        // The same for all keys of an octave, lest the columns and with them the size fall while
+        // The same for all keys of an octave, so that the columns and the size do not fall while
         // the keys grow.
         let octave = (1u64 << keys.ilog2()) as f64;
         let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(octave);

@@ -97,7 +97,7 @@ impl Plan {
     /// use ribbonfilter::Filter;
     ///
     /// let plan = Filter::builder().threads(1).plan_for(10_000_000)?;
-    /// assert!(plan.peak_memory() < 113_000_000); // 11.3 bytes a key
+    /// assert!(plan.peak_memory() < 113_000_000); // 11.3 bytes per key
     /// let spilling = Filter::builder().max_memory(64 << 20).spill_to("/var/tmp");
     /// assert!(spilling.plan_for(10_000_000)?.peak_memory() <= 64 << 20);
     /// # Ok::<(), ribbonfilter::BuildError>(())

@@ -34,11 +34,11 @@ use crate::layout::{MAX_COLUMNS, Order};
 use crate::shape::Shape;
 use crate::{Variant, Width};
 
-/// From so many keys on a Bumped filter of width 64 is built faster than a Standard one and is
+/// From this number of keys on a Bumped filter of width 64 is built faster than a Standard one and is
 /// hardly larger.
 const MEDIUM: u64 = 1 << 14;
 
-/// From so many keys on a Bumped filter of width 128 is the smallest.
+/// From this number of keys on a Bumped filter of width 128 is the smallest.
 const LARGE: u64 = 1 << 15;
 
 /// What the user wants to have.
@@ -268,7 +268,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What the user asked for, else what is smallest for the effort: Standard for small sets,
+    /// What the user chose, else what is smallest for the effort: Standard for small sets,
     /// Bumped for others (`docs/choosing.md`).
     fn choose(&self, keys: u64) -> (Variant, Width) {
         let few = match self.effort {

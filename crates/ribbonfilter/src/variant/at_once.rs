@@ -26,7 +26,7 @@ pub(super) trait System: Sized + Send {
     /// What the CPU must be able to do.
     type Means: Copy;
 
-    /// So many empty rows, a multiple of 64, for keys with these starts and so many columns.
+    /// `slots` empty rows, a multiple of 64, for keys with these starts and `columns` columns.
     fn new(
         means: Self::Means,
         slots: u64,

@@ -23,7 +23,7 @@ use alloc::vec;
 
 /// Solutions that are tried before the best of them is taken.
 const MAX_SOLUTIONS: u32 = 16;
-/// Below so many keys a narrow system has few spare slots.
+/// Below this number of keys a narrow system has few spare slots.
 const SMALL: u64 = 1 << 14;
 /// Solutions that are tried without dependent keys.
 const FEW_SOLUTIONS: u32 = 8;
@@ -227,7 +227,7 @@ mod tests {
     use crate::{Variant, Width};
     use alloc::vec::Vec;
 
-    /// Does some work on a task of so many keys and 7.5 columns; its result and the bytes.
+    /// Does some work on a task of `keys` keys and 7.5 columns; its result and the bytes.
     fn with_task<T>(
         width: Width,
         keys: u64,

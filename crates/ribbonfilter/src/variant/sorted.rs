@@ -53,7 +53,7 @@ impl<V: Value> Sorted<V> {
         }
     }
 
-    /// The longest queue of the keys that were counted, of which there were so many, or any that
+    /// The longest queue of the `keys` keys that were counted, or any that
     /// is longer than `limit`. If one start has more keys than can be counted, an endless queue.
     #[inline(always)]
     pub(super) fn longest_queue(&self, keys: usize, limit: u32) -> u32 {

@@ -32,7 +32,7 @@ const HOPELESS_SEEDS: u32 = 4;
 /// that are not theirs. (128, 256, 384 and 480 took 67, 61, 59 and 60 ns per key at 1,000 keys.)
 const CLASS: usize = 384;
 
-/// A queue of so many widths tells of duplicates or of skewed hashes, not of bad luck.
+/// A queue of this many widths tells of duplicates or of skewed hashes, not of bad luck.
 pub(super) const HOPELESS: u32 = 4;
 
 pub(super) fn is_hopeless(queue: u32, width: Width) -> bool {

@@ -45,7 +45,7 @@ pub(super) struct Window<V> {
     starts: Starts,
     first_start: usize,
     /// For every start of the window, counted from its first, how many keys start before it;
-    /// and the number of all keys behind the last.
+    /// and the number of all keys after the last.
     before: Vec<u32>,
     /// For every start how many keys of each stream have it, then where the next one goes.
     places: Vec<[u16; STREAMS]>,

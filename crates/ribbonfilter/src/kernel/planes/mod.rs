@@ -207,7 +207,10 @@ impl Planes {
     /// If the layout has more columns than the system was made for: they would come out as zeros.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         let made_for = 8 * (self.all_planes - self.coefficient_planes);
-        assert!(layout.columns() as usize <= made_for, "a system of so many columns");
+        assert!(
+            layout.columns() as usize <= made_for,
+            "the system has fewer columns than the layout"
+        );
         self.means.solve(self, layout, bytes);
     }
 }
