@@ -1,14 +1,20 @@
-//! How often a Homogeneous system is solved until its rate is what was planned, and its overhead.
+//! How many seeds builds try, beside what the plan expects, and the overheads that come out.
 
 use crate::random::trials;
-use ribbonfilter::Width;
-use ribbonfilter::simulate::{HomogeneousBuild, homogeneous_build};
+use ribbonfilter::simulate::{PlannedBuild, planned_build};
+use ribbonfilter::{Effort, Variant, Width};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Numbers of keys
     #[arg(long, value_delimiter = ',', default_value = "1e3,1e4,1e5,1e6")]
     keys: Vec<f64>,
+    /// The variant
+    #[arg(long, value_parser = crate::spill::variant, default_value = "homogeneous")]
+    variant: Variant,
+    /// Search for the smallest filter
+    #[arg(long)]
+    thorough: bool,
     /// Ribbon widths
     #[arg(long, value_delimiter = ',', default_value = "16,32,64,128")]
     widths: Vec<u32>,
@@ -21,15 +27,19 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) {
-    println!("keys w r: mean solutions, share with 1 and with at most 2, most; overhead");
+    let effort = if arguments.thorough { Effort::Thorough } else { Effort::Normal };
+    println!(
+        "keys w r: solutions on average (expected), fractions with 1 and at most 2, max; overhead"
+    );
     for &keys in &arguments.keys {
         for width in Width::ALL.into_iter().filter(|w| arguments.widths.contains(&w.bits())) {
             for &columns in &arguments.columns {
                 let builds = trials(arguments.sets, |random| {
-                    homogeneous_build(width, columns, random.take(keys as usize))
+                    let hashes = random.take(keys as usize);
+                    planned_build(arguments.variant, width, effort, columns, hashes)
                 });
                 let builds: Vec<_> = builds.into_iter().flatten().collect();
-                if columns <= f64::from(width.bits() / 2) && !builds.is_empty() {
+                if !builds.is_empty() {
                     println!("{keys:e} {width} {columns}: {}", summary(&builds, keys));
                 }
             }
@@ -37,13 +47,19 @@ pub fn run(arguments: &Arguments) {
     }
 }
 
-fn summary(builds: &[HomogeneousBuild], keys: f64) -> String {
+fn summary(builds: &[PlannedBuild], keys: f64) -> String {
     let count = builds.len() as f64;
-    let up_to = |most| builds.iter().filter(|build| build.solutions <= most).count() as f64 / count;
-    let mean = builds.iter().map(|build| f64::from(build.solutions)).sum::<f64>() / count;
-    let most = builds.iter().map(|build| build.solutions).max().unwrap_or(0);
+    let up_to = |max| builds.iter().filter(|build| build.solutions <= max).count() as f64 / count;
+    let average = builds.iter().map(|build| build.solutions).sum::<f64>() / count;
+    let max = builds.iter().map(|build| build.solutions).fold(0.0, f64::max);
     let overhead =
-        |build: &HomogeneousBuild| build.bytes as f64 * 8.0 / (keys * -build.rate.log2()) - 1.0;
+        |build: &PlannedBuild| build.bytes as f64 * 8.0 / (keys * -build.rate.log2()) - 1.0;
     let overhead = builds.iter().map(overhead).sum::<f64>() / count;
-    format!("{mean:.3}, {:.3} {:.3}, {most}; {:.2} %", up_to(1), up_to(2), 100.0 * overhead,)
+    format!(
+        "{average:.3} ({:.3}), {:.3} {:.3}, {max:.2}; {:.2} %",
+        builds[0].expected_solutions,
+        up_to(1.0),
+        up_to(2.0),
+        100.0 * overhead,
+    )
 }

@@ -91,7 +91,7 @@ typedef struct {
   uint64_t key_seed;
 } ribbon_info;
 
-// What a filter of so many keys will be.
+// What a filter of a given number of keys will be.
 typedef struct {
   // As in `ribbon_settings`.
   uint32_t variant;
@@ -101,6 +101,8 @@ typedef struct {
   double columns;
   // The false-positive rate to expect.
   double expected_rate;
+  // How many seeds a segment of the system is expected to need, on average.
+  double expected_solutions;
   // All bytes of the filter.
   uint64_t bytes;
   // The memory that the build takes, the hashes of the keys and the filter included.

@@ -4,7 +4,7 @@ use crate::handle;
 use crate::settings::{number_of, ribbon_settings};
 use crate::status::{Failure, guarded, ribbon_status};
 
-/// What a filter of so many keys will be.
+/// What a filter of a given number of keys will be.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ribbon_plan {
@@ -16,6 +16,8 @@ pub struct ribbon_plan {
     pub columns: f64,
     /// The false-positive rate to expect.
     pub expected_rate: f64,
+    /// How many seeds a segment of the system is expected to need, on average.
+    pub expected_solutions: f64,
     /// All bytes of the filter.
     pub bytes: u64,
     /// The memory that the build takes, the hashes of the keys and the filter included.
@@ -42,6 +44,7 @@ pub unsafe extern "C" fn ribbon_plan_for(
             width: plan.width().bits(),
             columns: plan.columns(),
             expected_rate: plan.expected_rate(),
+            expected_solutions: plan.expected_solutions(),
             bytes: plan.size_in_bytes(),
             peak_memory: plan.peak_memory(),
         });

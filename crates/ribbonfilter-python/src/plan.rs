@@ -41,6 +41,12 @@ impl Plan {
         self.0.expected_rate()
     }
 
+    /// How many seeds a segment of the system is expected to need, on average.
+    #[getter]
+    fn expected_solutions(&self) -> f64 {
+        self.0.expected_solutions()
+    }
+
     /// All bytes of the filter.
     #[getter]
     fn nbytes(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! Keys go in, a filter comes out.
 
+use crate::bytes::OwnedBytes;
 use crate::collect::Collected;
 use crate::error::BuildError;
 use crate::filter::Filter;
@@ -154,7 +155,7 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Hashes keys under this seed, which the filter keeps. It must be set before the first
-    /// key.
+    /// key; after that it makes [`finish`](Self::finish) fail.
     ///
     /// ```
     /// use ribbonfilter::Filter;
@@ -166,7 +167,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[must_use]
     pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.settings.key_seed = key_seed;
+        self.collected.set_key_seed(key_seed);
         self
     }
 
@@ -393,12 +394,38 @@ impl<'p> FilterBuilder<'p> {
     /// the progress callback cancels, or if the key hashes are so far from random that no
     /// system of reasonable size is solvable.
     pub fn finish(mut self) -> Result<Filter, BuildError> {
-        self.build()
+        opened(self.collected.build())
     }
 
-    fn build(&mut self) -> Result<Filter, BuildError> {
-        let bytes = self.collected.build()?;
-        Ok(Filter::open(bytes).expect("what was built can be opened"))
+    /// Builds the filter and leaves the builder without keys, with the same settings and the
+    /// buffer that held them: for whoever builds many filters, one after another.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// for block in [["ada", "grace"], ["edsger", "barbara"]] {
+    ///     builder.extend(block);
+    ///     let filter = builder.finish_and_reset()?;
+    ///     assert!(filter.len() == 2 && filter.contains(block[1]));
+    /// }
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish). The keys are gone then too.
+    pub fn finish_and_reset(&mut self) -> Result<Filter, BuildError> {
+        opened(self.collected.build_and_reset())
+    }
+
+    /// Removes all keys. The settings and the buffer for keys stay.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push("ada");
+    /// builder.reset();
+    /// assert!(builder.is_empty());
+    /// ```
+    pub fn reset(&mut self) {
+        self.collected.reset();
     }
 
     /// Builds with another kernel, for tests and benchmarks.
@@ -426,9 +453,13 @@ impl<'p> FilterBuilder<'p> {
     /// As [`finish`](Self::finish), or if writing fails.
     #[cfg(feature = "std")]
     pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
-        let filter = self.build()?;
-        self.collected.write(filter.as_bytes(), writer)
+        let bytes = self.collected.build()?;
+        self.collected.write(bytes.as_ref(), writer)
     }
+}
+
+fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Filter, BuildError> {
+    Ok(Filter::open(built?).expect("what was built can be opened"))
 }
 
 impl fmt::Debug for FilterBuilder<'_> {

@@ -44,6 +44,15 @@ impl<'p, V: Value> Collected<'p, V> {
         }
     }
 
+    /// Hashes keys under another seed. Those that were pushed already cannot be hashed again, so
+    /// with any the build fails: they would not be found.
+    pub(crate) fn set_key_seed(&mut self, key_seed: u64) {
+        if self.len() > 0 {
+            self.fail(BuildError::TooLate { setting: "key_seed" });
+        }
+        self.settings.key_seed = key_seed;
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, key_hash: u64, value: V) {
         if self.store.items.len() == self.store.items.capacity() {
@@ -79,9 +88,14 @@ impl<'p, V: Value> Collected<'p, V> {
         }
         let resources = self.resources();
         if let Err(failure) = self.store.make_room(additional, &resources) {
-            self.failure = Some(failure);
-            self.store = Store::default();
+            self.fail(failure);
         }
+    }
+
+    /// Remembers the first failure, and gives up the keys.
+    fn fail(&mut self, failure: BuildError) {
+        self.failure.get_or_insert(failure);
+        self.store = self.store.emptied();
     }
 
     pub(crate) fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
@@ -91,8 +105,24 @@ impl<'p, V: Value> Collected<'p, V> {
     /// Builds what the settings say; the keys are gone then.
     pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
         let settings = self.settings;
-        let (store, resources, progress) = self.take()?;
-        construct::build(store, &settings, resources, progress)
+        let (mut store, resources, progress) = self.take()?;
+        construct::build(&mut store, &settings, resources, progress)
+    }
+
+    /// The same, but the buffer of the keys stays for the next ones.
+    pub(crate) fn build_and_reset(&mut self) -> Result<OwnedBytes, BuildError> {
+        let settings = self.settings;
+        let (mut store, resources, progress) = self.take()?;
+        let built = construct::build(&mut store, &settings, resources, progress);
+        self.store = store;
+        self.reset();
+        built
+    }
+
+    /// Forgets all keys, and what failed while they were pushed. Their buffer stays.
+    pub(crate) fn reset(&mut self) {
+        self.failure = None;
+        self.store.clear();
     }
 
     /// The pushed keys, which are gone then, and what a build may use and whom it tells.
@@ -102,7 +132,8 @@ impl<'p, V: Value> Collected<'p, V> {
         }
         // In this order: where keys may be spilled to goes with them.
         let resources = self.resources();
-        let store = core::mem::take(&mut self.store);
+        let emptied = self.store.emptied();
+        let store = core::mem::replace(&mut self.store, emptied);
         Ok((store, resources, &mut self.progress))
     }
 

@@ -13,7 +13,7 @@ use crate::progress::Reporter;
 use crate::shape::Shape;
 use crate::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
 use crate::width::{Band, with_band};
-use crate::{Variant, Width};
+use crate::{Effort, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -92,28 +92,34 @@ pub fn homogeneous_instance(
     with_band!(width, B => run::<B>(&shape, &keys))
 }
 
-/// A Homogeneous filter as it is built.
+/// A filter as it is built.
 #[derive(Clone, Copy, Debug)]
-pub struct HomogeneousBuild {
-    /// How many times the system was solved.
-    pub solutions: u32,
+pub struct PlannedBuild {
+    /// The seeds that were tried: how often a Homogeneous system was solved, and the average over
+    /// the segments of others.
+    pub solutions: f64,
+    /// What the plan expected of that.
+    pub expected_solutions: f64,
     /// The exact rate.
     pub rate: f64,
     /// Bytes without the footer.
     pub bytes: u64,
 }
 
-/// Builds a Homogeneous filter by the planner's plan. Nothing for columns that it refuses.
-pub fn homogeneous_build(
+/// Builds a filter by the planner's plan. Nothing for settings that it refuses.
+pub fn planned_build(
+    variant: Variant,
     width: Width,
+    effort: Effort,
     columns: f64,
     key_hashes: impl Iterator<Item = u64>,
-) -> Option<HomogeneousBuild> {
+) -> Option<PlannedBuild> {
     let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
     let settings = Settings {
         target: Target::Columns(columns),
-        variant: Some(Variant::Homogeneous),
+        variant: Some(variant),
         width: Some(width),
+        effort,
         ..Settings::default()
     };
     let plan = settings.plan(keys.len() as u64, 0).ok()?;
@@ -122,13 +128,17 @@ pub fn homogeneous_build(
     let keys = Keys::Here(Partitioned::new(keys, all, 1, progress).expect("memory"));
     let mut bytes = vec![0; plan.size_in_bytes() as usize];
     let resources = Resources::new(Kernel::best(), Means::default());
-    let bytes_used = plan.shape.data_bytes();
     let mut task = Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress };
     let solved = solve_filter(&mut task).ok()?;
-    Some(HomogeneousBuild {
-        solutions: solved.solutions,
-        rate: solved.rate.unwrap_or(1.0),
-        bytes: bytes_used,
+    let seeds: f64 = solved.seeds.iter().map(|&seed| f64::from(seed)).sum();
+    Some(PlannedBuild {
+        solutions: match variant {
+            Variant::Homogeneous => solved.solutions.into(),
+            _ => 1.0 + seeds / solved.seeds.len().max(1) as f64,
+        },
+        expected_solutions: plan.expected_solutions(),
+        rate: solved.rate.unwrap_or(plan.expected_rate()),
+        bytes: plan.shape.data_bytes(),
     })
 }
 

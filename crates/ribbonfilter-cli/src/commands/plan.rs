@@ -46,6 +46,7 @@ struct Row {
     overhead: f64,
     expected_rate: f64,
     columns: f64,
+    expected_solutions: f64,
     peak_memory: u64,
 }
 
@@ -83,6 +84,7 @@ impl Row {
             overhead: overhead(plan.bits_per_key(), plan.expected_rate()),
             expected_rate: plan.expected_rate(),
             columns: plan.columns(),
+            expected_solutions: plan.expected_solutions(),
             peak_memory: plan.peak_memory(),
         }
     }

@@ -145,7 +145,7 @@ impl Resources {
 
 /// Builds a filter from mixed key hashes, or a function from these and rows of bits.
 pub(crate) fn build<V: Value>(
-    mut store: Store<V>,
+    store: &mut Store<V>,
     settings: &Settings,
     resources: Resources,
     progress: &mut Reporter<'_>,

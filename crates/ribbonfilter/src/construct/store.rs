@@ -36,6 +36,17 @@ impl<V: Value> Store<V> {
         self.spill.as_ref().map_or(0, Spill::len) + self.items.len() as u64
     }
 
+    /// A store without keys and without a buffer for them, that spills to the same directory.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { directory: self.directory.clone(), ..Self::default() }
+    }
+
+    /// Removes all keys; their buffer stays.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.spill = None;
+    }
+
     /// How keys are spilled, if they may be.
     pub(crate) fn runs(&self, max_memory: u64) -> Option<Runs> {
         self.directory.as_ref()?;

@@ -147,6 +147,11 @@ pub enum BuildError {
         /// The bytes that were asked for.
         bytes: usize,
     },
+    /// A setting that decides how keys are hashed was changed after the first key.
+    TooLate {
+        /// The setting.
+        setting: &'static str,
+    },
     /// The progress callback asked to stop.
     Cancelled,
     /// Hashes beyond the memory that is allowed could not be written to a temporary file, or
@@ -247,6 +252,9 @@ impl fmt::Display for BuildError {
             ),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory: build fewer keys at a time")
+            }
+            Self::TooLate { setting } => {
+                write!(f, "{setting} was set after the first key: set it before any key is pushed")
             }
             Self::Cancelled => f.write_str("the build was cancelled by its progress callback"),
             #[cfg(feature = "std")]

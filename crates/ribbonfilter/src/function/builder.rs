@@ -1,6 +1,7 @@
 //! Keys and values go in, a function comes out.
 
 use super::{Function, Rows};
+use crate::bytes::OwnedBytes;
 use crate::collect::Collected;
 use crate::error::BuildError;
 use crate::kernel::Kernel;
@@ -143,7 +144,7 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     /// Hashes keys under this seed, which the function keeps. It must be set before the first
-    /// key.
+    /// key; after that it makes [`finish`](Self::finish) fail.
     ///
     /// ```
     /// let mut builder = ribbonfilter::Function::builder().value_bits(7).key_seed(0x5eed);
@@ -153,7 +154,7 @@ impl<'p> FunctionBuilder<'p> {
     /// ```
     #[must_use]
     pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.settings.key_seed = key_seed;
+        self.collected.set_key_seed(key_seed);
         self
     }
 
@@ -345,7 +346,8 @@ impl<'p> FunctionBuilder<'p> {
     /// cancels, or if the key hashes are so far from random that no system of reasonable size
     /// is solvable.
     pub fn finish(mut self) -> Result<Function, BuildError> {
-        self.build()
+        self.prepare()?;
+        opened(self.collected.build())
     }
 
     /// Builds the function and writes its bytes; returns how many.
@@ -365,16 +367,48 @@ impl<'p> FunctionBuilder<'p> {
     /// As [`finish`](Self::finish), or if writing fails.
     #[cfg(feature = "std")]
     pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
-        let function = self.build()?;
-        self.collected.write(function.as_bytes(), writer)
+        self.prepare()?;
+        let bytes = self.collected.build()?;
+        self.collected.write(bytes.as_ref(), writer)
     }
 
-    fn build(&mut self) -> Result<Function, BuildError> {
+    /// Builds the function and leaves the builder without pairs, with the same settings and the
+    /// buffer that held them: for whoever builds many functions, one after another.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(7);
+    /// for pair in [("ada", 36), ("grace", 85)] {
+    ///     builder.push(pair.0, pair.1);
+    ///     assert_eq!(builder.finish_and_reset()?.get(pair.0), pair.1);
+    /// }
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish). The pairs are gone then too.
+    pub fn finish_and_reset(&mut self) -> Result<Function, BuildError> {
+        let built = self.prepare().and_then(|()| self.collected.build_and_reset());
+        self.reset();
+        opened(built)
+    }
+
+    /// Removes all pairs. The settings and the buffer for pairs stay.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Function::builder().value_bits(7);
+    /// builder.push("ada", 36);
+    /// builder.reset();
+    /// assert!(builder.is_empty());
+    /// ```
+    pub fn reset(&mut self) {
+        self.collected.reset();
+    }
+
+    /// Makes of every value the bits that are stored, its fingerprint among them.
+    fn prepare(&mut self) -> Result<(), BuildError> {
         // Settings first: they tell how wide a value may be.
         self.plan()?;
-        self.join_rows()?;
-        let bytes = self.collected.build()?;
-        Ok(Function::open(bytes).expect("what was built can be opened"))
+        self.join_rows()
     }
 
     /// Makes rows of values, unless one has too many bits.
@@ -397,6 +431,10 @@ impl<'p> FunctionBuilder<'p> {
         self.collected.kernel = Some(kernel);
         self
     }
+}
+
+fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Function, BuildError> {
+    Ok(Function::open(built?).expect("what was built can be opened"))
 }
 
 impl fmt::Debug for FunctionBuilder<'_> {

@@ -52,14 +52,16 @@ pub(super) fn most_columns(width: Width) -> u32 {
     (width.bits() / 2).min(32)
 }
 
-pub(super) fn system(keys: u64, width: Width, columns: u32) -> System {
+/// The system for a number of columns, which may be a fraction: bad stretches add the same rate
+/// whatever the columns, so that what matters is their average.
+pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let screened = Regime::screened(keys, width, columns);
     let mean = Regime::in_the_mean(keys, width, columns);
     let regime = if screened.overhead < mean.overhead { screened } else { mean };
     let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
-    let least = segment_keys as u64 + u64::from(columns) + LEAST_SPARE;
+    let least = segment_keys as u64 + libm::ceil(columns) as u64 + LEAST_SPARE;
     let segment_slots = wanted.max(least);
     System {
         segment_bits,
@@ -85,9 +87,9 @@ struct Regime {
 }
 
 impl Regime {
-    fn screened(keys: u64, width: Width, columns: u32) -> Self {
+    fn screened(keys: u64, width: Width, columns: f64) -> Self {
         let forgiven = keys.ilog2().saturating_sub(FORGIVING_LOG);
-        let margin = (columns + 6).saturating_sub(forgiven).max(1);
+        let margin = (columns + 6.0 - f64::from(forgiven)).max(1.0);
         // Of the seeds that keep this margin some reach a worse rate than planned all the same. A
         // wider one costs slots, or seeds to be screened if the slots stay.
         let small = keys < 1 << SMALL_LOG;
@@ -97,7 +99,7 @@ impl Regime {
             Width::W64 => (0.4, 2),
             Width::W128 => (1.5, 2),
         };
-        let limit = f64::from(width.bits()) - f64::from(margin) - planned;
+        let limit = f64::from(width.bits()) - margin - planned;
         // One seed in five, or two in five, pass the screen.
         let minus_ln_p = if small { 1.6 } else { 0.92 };
         Self {
@@ -105,13 +107,13 @@ impl Regime {
                 true => standard::overhead(keys as f64, limit + 5.0, minus_ln_p),
                 false => f64::INFINITY,
             },
-            queue_limit: Some(width.bits().saturating_sub(margin + screened)),
+            queue_limit: Some(width.bits().saturating_sub(libm::ceil(margin) as u32 + screened)),
             allowance: 1.02,
         }
     }
 
-    fn in_the_mean(keys: u64, width: Width, columns: u32) -> Self {
-        let (w, r) = (f64::from(width.bits()), f64::from(columns));
+    fn in_the_mean(keys: u64, width: Width, r: f64) -> Self {
+        let w = f64::from(width.bits());
         let reach = w - 7.0;
         let share = r * LN_2 / (1.9 * reach);
         // A little below the optimum, which is flat: a lower rate for the same space.

@@ -186,6 +186,24 @@ impl Plan {
         self.expected_rate
     }
 
+    /// How many seeds a segment of the system is expected to need, on average. Each costs at most the
+    /// time of one solution; less if it is ruled out early.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Effort, Filter};
+    /// assert!(Filter::builder().plan_for(1000)?.expected_solutions() < 1.2);
+    /// let thorough = Filter::builder().effort(Effort::Thorough);
+    /// assert!(thorough.plan_for(1000)?.expected_solutions() > 1.5);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expected_solutions(&self) -> f64 {
+        match self.shape.variant {
+            Variant::Standard => standard::expected_seeds(self.keys, &self.shape),
+            // One pass, but for one build in ten at most.
+            Variant::Homogeneous | Variant::Balanced | Variant::Bumped => 1.0,
+        }
+    }
+
     /// All bytes of the filter, the fixed part included.
     ///
     /// ```
@@ -405,7 +423,13 @@ impl Frame {
         if columns > self.most_columns().into() {
             return Err(BuildError::InvalidColumns { columns, most: self.most_columns() });
         }
-        Ok(self.with(Columns::nearest(columns, |columns| self.sketch(columns))))
+        let mut frame = *self;
+        // A fraction is known beforehand here only; elsewhere slots are planned for the next whole
+        // number, so that the size grows with the keys.
+        if self.variant == Variant::Homogeneous {
+            frame.system = Some(homogeneous::system(self.keys, self.width, columns));
+        }
+        Ok(frame.with(Columns::nearest(columns, |columns| frame.sketch(columns))))
     }
 
     /// The lowest rate that fits so many bytes.
@@ -445,7 +469,7 @@ impl Frame {
         }
         match self.variant {
             Variant::Standard => standard::system(self.keys, self.width, self.effort),
-            Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns),
+            Variant::Homogeneous => homogeneous::system(self.keys, self.width, columns.into()),
             Variant::Balanced => balanced::system(self.keys, self.width),
             Variant::Bumped => {
                 bumped::system(self.keys, self.width, self.overhead, self.effort, self.growth)

@@ -25,6 +25,7 @@ use super::{Effort, System};
 use crate::Width;
 use crate::equation::Balance;
 use crate::layers::Further;
+use crate::shape::Shape;
 
 /// How likely one seed is to work.
 #[derive(Clone, Copy)]
@@ -96,6 +97,25 @@ fn fit(width: f64) -> Fit {
         x0: low.x0 + (high.x0 - low.x0) * part,
         s: low.s + (high.s - low.s) * part,
     }
+}
+
+/// How many seeds a segment tries, on average.
+pub(super) fn expected_seeds(keys: u64, shape: &Shape) -> f64 {
+    let keys = keys as f64 / shape.segments() as f64;
+    let spare = (shape.segment_slots as f64 - keys).max(0.0);
+    1.0 / probability(keys, spare, shape.width)
+}
+
+/// The probability that a seed works: that neither a queue becomes too long (the formula of
+/// [`overhead`], solved for `p`) nor the equations depend on each other as those of a dense random
+/// matrix do.
+fn probability(keys: f64, spare: f64, width: Width) -> f64 {
+    let Fit { b, x0, s } = fit(width.bits().into());
+    let x = x0 + s * libm::log(libm::expm1(spare / keys / (b * s)));
+    let queues = libm::exp(-keys / libm::exp2(x));
+    // The product of 1 - 2^-i over all i above the spare slots.
+    let dense = (1..20).map(|i| 1.0 - libm::exp2(-spare - f64::from(i))).product::<f64>();
+    dense.min(queues)
 }
 
 /// The share of extra slots with which a seed works with chance `exp(-minus_ln_p)`.

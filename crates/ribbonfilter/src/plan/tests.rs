@@ -456,3 +456,28 @@ fn partition_points_are_found() {
         }
     }
 }
+
+/// The expected number of seeds is what builds need, within a third. The average of 400 sets of a
+/// geometric distribution strays by a twentieth.
+#[test]
+fn builds_try_as_many_seeds_as_expected() {
+    use crate::simulate::planned_build;
+    use crate::testing::Random;
+    for (width, keys, effort) in [
+        (Width::W32, 400, Effort::Normal),
+        (Width::W64, 1000, Effort::Normal),
+        (Width::W64, 1000, Effort::Thorough),
+        (Width::W128, 1000, Effort::Normal),
+        (Width::W128, 1000, Effort::Thorough),
+    ] {
+        let builds = (0..400).map(|set| {
+            let mut random = Random(set);
+            let hashes = (0..keys).map(|_| random.next());
+            planned_build(Variant::Standard, width, effort, 1.0, hashes).expect("a build")
+        });
+        let builds: Vec<_> = builds.collect();
+        let average = builds.iter().map(|build| build.solutions).sum::<f64>() / 400.0;
+        let ratio = average / builds[0].expected_solutions;
+        assert!((0.75..1.34).contains(&ratio), "w = {width}, {keys} keys, {effort}: {ratio}");
+    }
+}

@@ -104,10 +104,11 @@ impl<'p> ShardsBuilder<'p> {
         self
     }
 
-    /// Hashes keys under this seed, which is stored. To be set before keys are pushed.
+    /// Hashes keys under this seed, which is stored. It must be set before the first key; after
+    /// that it makes [`finish`](Self::finish) fail.
     #[must_use]
     pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.settings.key_seed = key_seed;
+        self.collected.set_key_seed(key_seed);
         self
     }
 

@@ -63,7 +63,7 @@ impl Plain {
         try_reserve(&mut items, keys.len())?;
         // To the filter of a shard what is left of the hash is a key hash, and mixed again.
         items.extend(keys.iter().map(|item| item.map(|mixed| mix(below_segment(mixed, bits)))));
-        let filter = construct::build(items.into(), &self.settings, resources, progress)
+        let filter = construct::build(&mut items.into(), &self.settings, resources, progress)
             .map_err(without_fixed_part)?;
         let bytes = self.stand_alone(number, filter.as_ref())?;
         Ok(Shard::open(bytes).expect("what was built can be opened"))

@@ -1,7 +1,9 @@
 //! Bad input gets a typed error that says what to do, and never a panic.
 
 use crate::support::{Keys, build, builder, kinds, random};
-use ribbonfilter::{BuildError, Control, Filter, OpenError, Phase, Variant, Width};
+use ribbonfilter::{
+    BuildError, Control, Filter, Function, OpenError, Phase, Shards, Split, Variant, Width,
+};
 use std::cell::Cell;
 
 #[test]
@@ -54,6 +56,33 @@ fn overheads_out_of_range() {
         let error = Filter::builder().overhead(overhead).plan_for(10).expect_err("bad overhead");
         assert!(matches!(error, BuildError::InvalidOverhead { .. }), "{error}");
     }
+}
+
+/// Keys pushed under one seed would not be found under another.
+#[test]
+fn a_key_seed_after_the_first_key() {
+    let refused = |result: Result<(), BuildError>| {
+        let error = result.expect_err("keys were pushed under another seed");
+        assert!(matches!(error, BuildError::TooLate { setting: "key_seed" }), "{error}");
+        assert!(error.to_string().contains("before any key"), "{error}");
+    };
+    let mut filter = Filter::builder();
+    filter.push("ada");
+    let mut filter = filter.key_seed(7);
+    filter.push("grace");
+    refused(filter.finish_and_reset().map(drop));
+    // Without keys it may be set again.
+    let mut filter = filter.key_seed(8);
+    filter.push("ada");
+    assert!(filter.finish().expect("set in time").contains("ada"));
+
+    let mut function = Function::builder().value_bits(7);
+    function.push("ada", 36);
+    refused(function.key_seed(7).finish().map(drop));
+
+    let mut shards = Shards::builder(Split::ByHash { bits: 2 });
+    shards.push("ada");
+    refused(shards.key_seed(7).finish().map(drop));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! and with any number of columns as far as those go.
 
 use crate::support::{Keys, build, builder, kinds, random, scale};
-use ribbonfilter::{Filter, Kernel, Variant, Width};
+use ribbonfilter::{Filter, Function, Kernel, Variant, Width};
 
 #[test]
 fn any_order_of_the_keys() {
@@ -22,6 +22,34 @@ fn any_order_of_the_keys() {
                 assert_eq!(first.as_bytes(), other.as_bytes(), "{first:?}");
             }
         }
+    }
+}
+
+/// A builder that is used again, for more and for fewer keys and after failures, builds what a new
+/// one does.
+#[test]
+fn a_builder_that_was_reset() {
+    let mut reused = Filter::builder().columns(7.3);
+    let mut functions = Function::builder().value_bits(5);
+    for (round, keys) in [500, 3, 0, 40_000, 499, 70_000].into_iter().enumerate() {
+        let hashes = (0..keys).map(|index| random(round as u64, index));
+        reused.extend_hashes(hashes.clone());
+        assert_eq!(reused.len(), keys);
+        let filter = reused.finish_and_reset().expect("ordinary keys build");
+        let new = build(Filter::builder().columns(7.3), hashes.clone());
+        assert_eq!(filter.as_bytes(), new.as_bytes(), "{keys} keys");
+        assert!(hashes.clone().all(|hash| filter.contains_hash(hash)), "{keys} keys");
+
+        functions.extend_hashes(hashes.clone().map(|hash| (hash, hash % 32)));
+        let function = functions.finish_and_reset().expect("ordinary pairs build");
+        assert!(hashes.clone().all(|hash| function.get_hash(hash) == hash % 32), "{keys} keys");
+
+        // A value too wide, and keys that are given up: none may come back.
+        functions.push("too wide", 32);
+        functions.finish_and_reset().expect_err("a value of six bits");
+        reused.push("forgotten");
+        reused.reset();
+        assert!(reused.is_empty() && functions.is_empty());
     }
 }
 

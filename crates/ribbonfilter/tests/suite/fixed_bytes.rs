@@ -21,10 +21,10 @@ const FILTERS: [(Variant, Width, u64); 15] = [
     (Variant::Standard, Width::W32, 0x0361_f2cf_e112_a965),
     (Variant::Standard, Width::W64, 0x322a_21aa_532f_5bb2),
     (Variant::Standard, Width::W128, 0x7712_9c07_cbd3_fe0d),
-    (Variant::Homogeneous, Width::W16, 0xb0e7_2b9e_b71e_92fa),
-    (Variant::Homogeneous, Width::W32, 0xcdac_2562_e33d_15b6),
-    (Variant::Homogeneous, Width::W64, 0xf7a6_6e8a_7fe9_d076),
-    (Variant::Homogeneous, Width::W128, 0xb99f_6265_c6ff_db13),
+    (Variant::Homogeneous, Width::W16, 0xeb9f_0b27_17a1_ce72),
+    (Variant::Homogeneous, Width::W32, 0x2f7b_a25c_34e7_dc47),
+    (Variant::Homogeneous, Width::W64, 0x1ec5_0abc_039f_dfe0),
+    (Variant::Homogeneous, Width::W128, 0xe8a4_6b7f_f4c6_60ff),
     (Variant::Balanced, Width::W16, 0x891f_7b49_5180_553d),
     (Variant::Balanced, Width::W32, 0x209b_5da1_6a42_4015),
     (Variant::Balanced, Width::W64, 0xd95a_4086_195d_50d7),
@@ -78,21 +78,27 @@ fn filters(variant: Variant, width: Width, effort: Effort) -> u64 {
     digest.0
 }
 
+/// Compares all digests, and prints every one that is different.
+fn compare(digests: &[(Variant, Width, u64)], effort: Effort) {
+    let mut different = String::new();
+    for &(variant, width, expected) in digests {
+        let found = filters(variant, width, effort);
+        if found != expected {
+            different += &format!("\n{variant} {width}: {found:#018x}");
+        }
+    }
+    assert!(different.is_empty(), "other bytes than before:{different}");
+}
+
 #[test]
 fn filters_of_every_kind() {
     assert_eq!(kinds(1).len(), FILTERS.len());
-    for (variant, width, expected) in FILTERS {
-        let found = filters(variant, width, Effort::Normal);
-        assert!(found == expected, "{variant} {width}: other bytes than before: {found:#018x}");
-    }
+    compare(&FILTERS, Effort::Normal);
 }
 
 #[test]
 fn thorough_filters() {
-    for (variant, width, expected) in THOROUGH_FILTERS {
-        let found = filters(variant, width, Effort::Thorough);
-        assert!(found == expected, "{variant} {width}: other bytes than before: {found:#018x}");
-    }
+    compare(&THOROUGH_FILTERS, Effort::Thorough);
 }
 
 #[test]

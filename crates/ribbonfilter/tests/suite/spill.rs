@@ -6,6 +6,23 @@ use crate::support::{Keys, builder, kernel, kinds, random, scale};
 use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase, Variant, Width};
 use std::path::{Path, PathBuf};
 
+/// A builder that is used again spills again, to the same directory.
+#[test]
+fn a_builder_that_was_reset() {
+    let directory = Directory::new("reset");
+    let mut builder = Filter::builder().max_memory(12 << 20).spill_to(&directory.0);
+    for round in 0..2 {
+        let hashes = (0..1_000_000).map(|index| random(round, index));
+        builder.extend_hashes(hashes.clone());
+        let filter = builder.finish_and_reset().expect("ordinary keys build");
+        assert_eq!(filter.len(), 1_000_000);
+        assert!(hashes.clone().all(|hash| filter.contains_hash(hash)));
+    }
+    // The limit still holds, which takes the directory: in memory they would be too many.
+    assert!(builder.plan_for(1_000_000).expect("a plan").peak_memory() <= 12 << 20);
+    directory.assert_empty();
+}
+
 /// A directory of the test's own. Nothing may be left in it.
 struct Directory(PathBuf);
 
