@@ -95,9 +95,8 @@ impl Regime {
         let small = keys < 1 << SMALL_LOG;
         let (planned, screened) = match width {
             Width::W16 | Width::W32 => (2.5, 3),
-            Width::W64 if small => (0.4, 1),
-            Width::W64 => (0.4, 2),
-            Width::W128 => (1.5, 2),
+            Width::W64 => (0.7, 2),
+            Width::W128 => (2.0, 3),
         };
         let limit = f64::from(width.bits()) - margin - planned;
         // One seed in five, or two in five, pass the screen.
@@ -126,8 +125,11 @@ impl Regime {
         let octave = (1u64 << keys.ilog2()) as f64;
         let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(octave);
         // So many deviations above the mean that nearly every seed stays below; the tail of
-        // narrow ribbons is the heavier one.
-        let (mean, aim) = if width.bits() < 64 { (1.25, 3.0) } else { (1.1, 1.5) };
+        // narrow ribbons is the heavier one, and grows with the columns.
+        let (mean, aim) = match width.bits() < 64 {
+            true => (1.25 + (r - 8.0).max(0.0) / 16.0, 3.0 * (r / 8.0).max(1.0)),
+            false => (1.1, 1.5),
+        };
         Self {
             overhead: libm::expm1(theta) / theta - 1.0,
             queue_limit: None,
