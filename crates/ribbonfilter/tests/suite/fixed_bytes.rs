@@ -17,10 +17,10 @@ const COLUMNS: [f64; 4] = [1.0, 3.7, 8.0, 12.25];
 
 /// What all filters of a kind hash to.
 const FILTERS: [(Variant, Width, u64); 15] = [
-    (Variant::Standard, Width::W16, 0xf99e_ee44_2761_7320),
-    (Variant::Standard, Width::W32, 0x0361_f2cf_e112_a965),
-    (Variant::Standard, Width::W64, 0x322a_21aa_532f_5bb2),
-    (Variant::Standard, Width::W128, 0x7712_9c07_cbd3_fe0d),
+    (Variant::Standard, Width::W16, 0xcb0b_dd41_d204_0373),
+    (Variant::Standard, Width::W32, 0x23a3_67ec_e6d5_10fb),
+    (Variant::Standard, Width::W64, 0x38f3_f52c_6a49_f829),
+    (Variant::Standard, Width::W128, 0xb472_2cca_eb7e_0774),
     (Variant::Homogeneous, Width::W16, 0xeb9f_0b27_17a1_ce72),
     (Variant::Homogeneous, Width::W32, 0x2f7b_a25c_34e7_dc47),
     (Variant::Homogeneous, Width::W64, 0x380d_ac5f_448d_2f1b),
@@ -45,8 +45,8 @@ const THOROUGH_FILTERS: [(Variant, Width, u64); 7] = [
     (Variant::Bumped, Width::W128, 0x6b3d_07dd_894f_98b2),
 ];
 
-const FUNCTIONS: u64 = 0x4068_5975_f3c6_ae68;
-const CONTAINERS: u64 = 0x8fc7_efe9_411a_d2ba;
+const FUNCTIONS: u64 = 0x7cee_79ef_f8c1_aa98;
+const CONTAINERS: u64 = 0x364e_a181_8aa3_2798;
 
 /// One number for many byte strings in their order.
 #[derive(Default)]

@@ -34,9 +34,9 @@ fn bytes_of_small_sets_with_default_settings() {
 #[test]
 fn bytes_of_thousands_of_keys() {
     for (keys, width, thorough, normal) in [
-        (4_000, Width::W64, 0.010, 0.0135),
-        (10_000, Width::W64, 0.018, 0.0235),
-        (10_000, Width::W128, 0.003, 0.003),
+        (4_000, Width::W64, 0.010, 0.0145),
+        (10_000, Width::W64, 0.018, 0.0245),
+        (10_000, Width::W128, 0.003, 0.004),
     ] {
         for (effort, most) in [(Effort::Thorough, thorough), (Effort::Normal, normal)] {
             let target = || builder(Variant::Standard, width, 8.0).effort(effort);
