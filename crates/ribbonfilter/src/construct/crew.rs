@@ -5,7 +5,7 @@
 
 use super::workspace::Workspace;
 use super::{Goal, Group, Item, Keys, Partitioned, Value};
-use crate::error::OutOfMemory;
+use crate::error::{BuildError, OutOfMemory};
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::progress::{Phase, Reporter};
@@ -126,15 +126,15 @@ pub(crate) fn each_group<W: Send, V: Value, T: Send>(
 }
 
 /// Does a job for each of `total` segments, or shards, of which some were done `before`, on a
-/// thread for every workspace, and gives the results in their order. The first failure ends it.
-pub(crate) fn each<W: Send, S: Send, T: Send>(
+/// thread for every workspace, and gives the results in their order. The first error ends it.
+pub(crate) fn each<W: Send, S: Send, T: Send, E: From<BuildError> + Send>(
     workspaces: &mut [W],
     before: usize,
     segments: impl Iterator<Item = S> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, S) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
+    job: impl Fn(&mut W, S) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     let segments = segments.enumerate().map(|(number, segment)| (before + number, segment));
     let (first, others) = workspaces.split_first_mut().expect("at least one");
     if !others.is_empty() {
@@ -151,14 +151,14 @@ pub(crate) fn each<W: Send, S: Send, T: Send>(
 
 /// Shares the segments among several threads, the calling one included.
 #[cfg(feature = "parallel")]
-fn together<W: Send, S: Send, T: Send>(
+fn together<W: Send, S: Send, T: Send, E: From<BuildError> + Send>(
     first: &mut W,
     others: &mut [W],
     segments: impl Iterator<Item = (usize, S)> + Send,
     total: u64,
     progress: &mut Reporter<'_>,
-    job: impl Fn(&mut W, S) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
+    job: impl Fn(&mut W, S) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 

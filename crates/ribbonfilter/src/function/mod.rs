@@ -47,6 +47,8 @@ pub struct Function<D = OwnedBytes> {
     packed: Packed,
     rows: Rows,
     probe: Probe<Retrieval>,
+    /// Without keys, but with fingerprints, a lookup finds none.
+    finds_nothing: bool,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -137,7 +139,9 @@ impl<D: AsRef<[u8]>> Function<D> {
         };
         let value_bits = header.shape.columns - fingerprint_bits;
         let probe = Probe::of_filter(&header, bytes, Kernel::best());
-        Ok(Self { data, packed, rows: Rows { value_bits, fingerprint_bits }, probe, len })
+        let rows = Rows { value_bits, fingerprint_bits };
+        let finds_nothing = header.keys == 0 && fingerprint_bits > 0;
+        Ok(Self { data, packed, rows, probe, finds_nothing, len })
     }
 
     fn header(&self) -> Header {
@@ -229,7 +233,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// The value in a row that a key has, if it is there.
     #[inline]
     fn found(&self, key_hash: u64, row: u64) -> Option<u64> {
-        match self.is_empty() && self.rows.fingerprint_bits > 0 {
+        match self.finds_nothing {
             true => None,
             false => self.rows.value_of(mix(key_hash), row),
         }

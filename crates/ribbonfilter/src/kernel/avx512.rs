@@ -14,17 +14,9 @@ pub(super) struct Avx512(());
 impl Avx512 {
     #[inline]
     pub(super) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        if std::is_x86_feature_detected!("avx512f")
-            && std::is_x86_feature_detected!("avx512bw")
-            && std::is_x86_feature_detected!("avx512dq")
-            && std::is_x86_feature_detected!("avx512vl")
-            && std::is_x86_feature_detected!("avx512vpopcntdq")
-            && super::avx2::Avx2::detect().is_some()
-        {
-            return Some(Self(()));
-        }
-        None
+        super::avx2::Avx2::detect()?;
+        has_features!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq")
+            .then_some(Self(()))
     }
 
     #[inline(always)]

@@ -61,6 +61,19 @@ macro_rules! entries {
         }
     };
 }
+/// Whether the CPU has all these features: looked up at run time, or without `std`, which can do
+/// that, those that the program was compiled for.
+#[cfg(target_arch = "x86_64")]
+macro_rules! has_features {
+    ($($feature:tt),+) => {{
+        #[cfg(feature = "std")]
+        let found = $(std::is_x86_feature_detected!($feature))&&+;
+        #[cfg(not(feature = "std"))]
+        let found = $(cfg!(target_feature = $feature))&&+;
+        found
+    }};
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,6 @@ use crate::format::{Container, FIXED, Header, Kind};
 use crate::memory::try_reserve;
 use crate::plan::Settings;
 use crate::progress::Reporter;
-use crate::variant::Failure;
 use alloc::vec::Vec;
 
 /// What all shards of a container have in common.
@@ -38,15 +37,8 @@ impl Plain {
         let resources = resources.with_threads(inside);
         let mut workers = Vec::new();
         workers.resize(crew, ());
-        let built = each(&mut workers, 0, 0..shards, shards, progress, |(), number| {
-            Ok(self.build(number, keys.segment(number), resources, &mut Reporter::default())?)
-        });
-        built.map_err(|failure| match failure {
-            Failure::Fatal(error) => error,
-            // Nothing is spilled here, so nothing is crowded.
-            Failure::NoSeed | Failure::Crowded { .. } => {
-                BuildError::Unsolvable { keys: 0, slots: 0 }
-            }
+        each(&mut workers, 0, 0..shards, shards, progress, |(), number| {
+            self.build(number, keys.segment(number), resources, &mut Reporter::default())
         })
     }
 

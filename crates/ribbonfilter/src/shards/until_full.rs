@@ -26,7 +26,7 @@ use crate::memory::try_reserve;
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
 use crate::shape::Shape;
-use crate::variant::{Failure, StandardWorkspace};
+use crate::variant::StandardWorkspace;
 use crate::width::{Band, with_band};
 use alloc::vec::Vec;
 
@@ -108,21 +108,23 @@ fn find_seed<B: Band>(
         let (variant, width) = (Variant::Standard, B::WIDTH);
         return Err(BuildError::Unsuitable { variant, width, keys: count, instead: Width::W128 });
     }
+    let mut crowded = 0;
     for seed in 0..SEEDS {
-        if let Some(found) = find::<B>(keys, cell_bits, Seed::new(seed), progress)? {
-            return Ok((seed, found));
+        match find::<B>(keys, cell_bits, Seed::new(seed), progress)? {
+            Ok(found) => return Ok((seed, found)),
+            Err(cell) => crowded = cell,
         }
     }
-    Err(BuildError::Unsolvable { keys: count, slots: count })
+    Err(unsolvable(crowded, natural_slots(B::WIDTH)))
 }
 
-/// Fills shard after shard; nothing if some cell fits none.
+/// Fills shard after shard; or the number of keys of a cell that fits no shard.
 fn find<B: Band>(
     keys: &[Item<u64, ()>],
     cell_bits: u32,
     seed: Seed,
     progress: &mut Reporter<'_>,
-) -> Result<Option<Vec<Found>>, BuildError> {
+) -> Result<Result<Vec<Found>, usize>, BuildError> {
     let slots = natural_slots(B::WIDTH);
     let starts = Starts::new(slots, B::WIDTH, true);
     let mut banding = Banding::<B, u32>::new(slots as usize)?;
@@ -142,13 +144,13 @@ fn find<B: Band>(
             banding.clear();
             // What does not fit an empty shard fits none.
             if alone || banding.insert_all_or_none(equations(), &mut room)?.is_none() {
-                return Ok(None);
+                return Ok(Err(cell.len()));
             }
         }
         alone = false;
         first_key += cell.len();
     }
-    Ok(Some(found))
+    Ok(Ok(found))
 }
 
 fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
@@ -184,8 +186,10 @@ impl<B: Band> Last<B> {
             width: Some(B::WIDTH),
             ..Settings::default()
         };
+        let mut slots = 0;
         for growth in 0..=MAX_GROWTH {
             let plan = settings.plan(keys.len() as u64, growth)?;
+            slots = plan.slots();
             // How many columns there will be is not known yet.
             let shape = Shape { columns: crate::equation::FINGERPRINT_BITS, ..plan.shape };
             let mut workspace = StandardWorkspace::new(&shape, resources.kernel)?;
@@ -193,7 +197,7 @@ impl<B: Band> Last<B> {
                 return Ok(Self { shape: plan.shape, seed, workspace });
             }
         }
-        Err(BuildError::Unsolvable { keys: keys.len() as u64, slots: 0 })
+        Err(unsolvable(keys.len(), slots))
     }
 }
 
@@ -271,19 +275,18 @@ fn solve<B: Band>(
         workspaces.push(Workspace::<B, u32>::new(&natural, resources.kernel)?);
     }
     let shards = segments(ranges, found, keys, others);
-    let solved = each(&mut workspaces, 0, shards, ranges.count, progress, |workspace, shard| {
-        workspace.band(shard.keys, ranges.seed)?.ok_or(Failure::NoSeed)?;
+    each(&mut workspaces, 0, shards, ranges.count, progress, |workspace, shard| {
+        let banded = workspace.band(shard.keys, ranges.seed)?;
+        banded.ok_or(unsolvable(shard.keys.len(), ranges.slots))?;
         workspace.solve(|_| 0, &shard.layout, shard.bytes);
         Ok(())
-    });
-    match solved {
-        Ok(_) => Ok(()),
-        Err(Failure::Fatal(error)) => Err(error),
-        // Nothing is spilled here, so nothing is crowded.
-        Err(Failure::NoSeed | Failure::Crowded { .. }) => {
-            Err(BuildError::Unsolvable { keys: keys.len() as u64, slots: ranges.total_slots() })
-        }
-    }
+    })
+    .map(|_: Vec<()>| ())
+}
+
+/// The keys that did not fit a system, and its slots.
+fn unsolvable(keys: usize, slots: u64) -> BuildError {
+    BuildError::Unsolvable { keys: keys as u64, slots }
 }
 
 /// All shards but the last, each with its keys and bytes.
@@ -303,4 +306,27 @@ fn segments<'a>(
         let keys = &keys[pair[0].first_key..pair[1].first_key];
         Segment { keys, first_slot, layout, bytes: mine }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::plan::Means;
+    use crate::testing::Random;
+
+    /// The error tells how many keys do not fit how many slots, not numbers of something else.
+    #[test]
+    fn a_cell_that_fits_no_shard_is_named() {
+        let mut random = Random(3);
+        // All in the first cell, of which a shard of w = 32 has 256 slots.
+        let keys: Keys = (0..1000).map(|_| (random.next() >> 12).into()).collect();
+        let resources = Resources::new(Kernel::best(), Means::default());
+        let settings = Settings::default();
+        let built = build(keys, Width::W32, &settings, resources, &mut Reporter::default());
+        assert!(
+            matches!(built, Err(BuildError::Unsolvable { keys: 1000, slots: 256 })),
+            "{built:?}"
+        );
+    }
 }

@@ -344,3 +344,26 @@ fn small_functions_take_hardly_more_than_their_values() {
         assert!((least..least + least / 20 + 8).contains(&size), "{size}, {least}");
     }
 }
+
+/// A lookup costs what `get` does and a comparison. (When it decoded the footer each time, it took
+/// five times as long.)
+#[cfg(not(debug_assertions))]
+#[test]
+fn a_lookup_takes_about_as_long_as_a_get() {
+    let pairs = pairs(Keys::Random, 10_000, 8);
+    let function = build(builder(Variant::Bumped, Width::W64, 8).fingerprint_bits(8), &pairs);
+    let time = |query: &dyn Fn(u64) -> u64| {
+        let begin = std::time::Instant::now();
+        let sum = pairs.iter().fold(0, |sum: u64, &(hash, _)| sum.wrapping_add(query(hash)));
+        std::hint::black_box(sum);
+        begin.elapsed()
+    };
+    let get = || time(&|hash| function.get_hash(hash));
+    let lookup = || time(&|hash| function.lookup_hash(hash).unwrap_or(0));
+    let (mut gets, mut lookups) = (get(), lookup());
+    for _ in 0..50 {
+        gets = gets.min(get());
+        lookups = lookups.min(lookup());
+    }
+    assert!(lookups < 3 * gets, "{lookups:?} instead of {gets:?}");
+}

@@ -17,12 +17,7 @@ pub(in crate::kernel::planes) struct Gfni(Avx512);
 impl Gfni {
     #[inline]
     pub(super) fn detect(avx512: Avx512) -> Option<Self> {
-        #[cfg(feature = "std")]
-        let found =
-            std::is_x86_feature_detected!("gfni") && std::is_x86_feature_detected!("avx512vbmi");
-        #[cfg(not(feature = "std"))]
-        let found = false;
-        found.then_some(Self(avx512))
+        has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
     }
 }
 
