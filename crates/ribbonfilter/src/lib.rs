@@ -132,59 +132,40 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod back_substitution;
-mod banding;
-mod builder;
-mod bytes;
-mod collect;
-mod construct;
-mod elastic;
-mod equation;
+mod build;
 mod error;
 mod filter;
 mod format;
 mod function;
 mod kernel;
 pub mod key;
-mod layers;
-mod layout;
-#[cfg(feature = "mmap")]
-mod map;
-mod memory;
-mod panels;
 mod part;
 mod plan;
 mod progress;
 mod query;
-mod rate;
-mod shape;
+mod ribbon;
 mod shards;
 #[doc(hidden)]
 pub mod simulate;
-mod square;
-mod stretch;
+mod solve;
+mod storage;
 #[cfg(test)]
 mod testing;
-mod variant;
-mod width;
 
-pub use builder::FilterBuilder;
-pub use bytes::OwnedBytes;
-pub use error::{AssembleError, BuildError, JoinError, OpenError, ShrinkError};
-pub use filter::Filter;
-pub use format::Kind;
+pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
+pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
 #[doc(hidden)]
 pub use kernel::Kernel;
 pub use key::Key;
-#[cfg(feature = "mmap")]
-pub use map::MappedBytes;
 pub use part::Part;
 pub use plan::{Effort, Plan};
 pub use progress::{Control, Phase, Progress};
+pub use ribbon::{Variant, Width};
 pub use shards::{Shard, ShardBuilder, Shards, ShardsBuilder, Split};
-pub use variant::Variant;
-pub use width::Width;
+#[cfg(feature = "mmap")]
+pub use storage::MappedBytes;
+pub use storage::OwnedBytes;
 
 /// Filters, views and builders go from thread to thread as their bytes do.
 const _: () = {

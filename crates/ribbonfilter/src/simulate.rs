@@ -2,17 +2,17 @@
 //!
 //! Not part of the public interface: for the project's own tools.
 
-use crate::banding::{Banding, Insertion};
-use crate::construct::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
-use crate::equation::{Balance, Seed, free_row, mix, seeded};
+use crate::build::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
+use crate::build::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
 use crate::kernel::Kernel;
-use crate::layers::{Buckets, Further};
-use crate::layout::{Order, READ_AHEAD};
 use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
-use crate::shape::Shape;
-use crate::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
-use crate::width::{Band, with_band};
+use crate::ribbon::equation::{Balance, Seed, free_row, mix, seeded};
+use crate::ribbon::layers::{Buckets, Further};
+use crate::ribbon::layout::{Order, READ_AHEAD};
+use crate::ribbon::shape::Shape;
+use crate::ribbon::width::{Band, with_band};
+use crate::solve::banding::{Banding, Insertion};
 use crate::{Effort, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ pub fn keys_until_failure(
     key_hashes: impl Iterator<Item = u64>,
 ) -> u64 {
     fn run<B: Band>(slots: u64, smash: u64, mut keys: impl Iterator<Item = u64>) -> u64 {
-        let starts = crate::equation::Starts::with_smash(slots, B::WIDTH, smash);
+        let starts = crate::ribbon::equation::Starts::with_smash(slots, B::WIDTH, smash);
         let mut banding = Banding::<B, ()>::new(slots as usize).expect("memory");
         let dependent = keys.position(|key_hash| {
             let hash = seeded(mix(key_hash), Seed::new(0));

@@ -1,6 +1,6 @@
 //! Random numbers for the unit tests, the same in every run.
 
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use alloc::vec::Vec;
 
 /// SplitMix64: a counter through a good mixer.

@@ -1,6 +1,6 @@
 //! What keeps bytes from being opened, or verified.
 
-use crate::format::Kind;
+use super::Kind;
 use core::fmt;
 
 /// Bytes that are not a filter, or not one that this version can read.

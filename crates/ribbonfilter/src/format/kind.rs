@@ -1,59 +1,16 @@
-//! What bytes may hold, as the fixed part tells.
+//! What bytes hold, as the footer tells.
 
 use super::{FIXED, at};
-use core::fmt;
+use crate::error::Kind;
 
-/// What bytes may hold: [`OpenError::WrongKind`](crate::OpenError::WrongKind) tells it of bytes
-/// that were opened as something else.
-///
-/// ```
-/// use ribbonfilter::{Filter, Function, Kind, OpenError};
-///
-/// let filter = Filter::build(["ada"], 0.01)?;
-/// match Function::open(filter.as_bytes()) {
-///     Err(OpenError::WrongKind { found, .. }) => assert_eq!(found, Kind::Filter),
-///     _ => unreachable!(),
-/// }
-/// assert_eq!(Kind::Container.to_string(), "container of shards");
-/// # Ok::<(), ribbonfilter::BuildError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A [`Filter`](crate::Filter).
-    Filter,
-    /// A [`Function`](crate::Function).
-    Function,
-    /// A [`Part`](crate::Part) of a filter.
-    Part,
-    /// A container of [`Shards`](crate::Shards).
-    Container,
-    /// A [`Shard`](crate::Shard) that stands alone.
-    Shard,
-}
+/// All that have a code, in its order.
+const CODED: [Kind; 4] = [Kind::Filter, Kind::Function, Kind::Part, Kind::Container];
 
-impl Kind {
-    /// All that have a code, in its order.
-    const CODED: [Self; 4] = [Self::Filter, Self::Function, Self::Part, Self::Container];
-
-    /// What a fixed part is of.
-    #[inline(always)]
-    pub(super) fn of(fixed: &[u8; FIXED]) -> Self {
-        match Self::CODED[usize::from(fixed[at::WHAT] & 3)] {
-            Self::Container if fixed[at::SEGMENTS] >> 7 == 1 => Self::Shard,
-            kind => kind,
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Filter => "filter",
-            Self::Function => "function",
-            Self::Part => "part of a filter",
-            Self::Container => "container of shards",
-            Self::Shard => "shard",
-        })
+/// What a footer is of.
+#[inline(always)]
+pub(super) fn kind_of(footer: &[u8; FIXED]) -> Kind {
+    match CODED[usize::from(footer[at::WHAT] & 3)] {
+        Kind::Container if footer[at::SEGMENTS] >> 7 == 1 => Kind::Shard,
+        kind => kind,
     }
 }

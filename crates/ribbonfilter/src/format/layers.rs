@@ -13,35 +13,14 @@
 
 use super::{FIXED, MAX_BLOCKS};
 use crate::error::OpenError;
-use crate::layers::{Buckets, Codes, Further, Layer, MAX_FURTHER};
-use crate::shape::Shape;
+use crate::ribbon::layers::{
+    Buckets, COUNT, Codes, EXCEPTION, Further, LAYER, Layer, MAX_FURTHER, directory_bytes,
+};
+use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 
-/// Bytes of an exception: the number of a bucket.
-pub(crate) const EXCEPTION: usize = 5;
 /// What fills the room for exceptions that is not needed: no bucket has this number.
 const NO_BUCKET: u64 = (1 << (8 * EXCEPTION)) - 1;
-
-/// Bytes of a layer in the directory.
-pub(super) const LAYER: usize = 5;
-/// Bytes of the number of exceptions.
-pub(super) const COUNT: usize = 4;
-
-/// Bytes of all this metadata.
-#[inline(always)]
-pub(crate) fn layer_bytes(shape: &Shape) -> u64 {
-    match shape.further.layers().len() {
-        0 => 0,
-        count => {
-            let exceptions = u64::from(shape.further.exceptions) * EXCEPTION as u64;
-            shape.buckets().div_ceil(4) + exceptions + directory_bytes(count) as u64
-        }
-    }
-}
-
-pub(super) const fn directory_bytes(count: usize) -> usize {
-    count * LAYER + COUNT
-}
 
 /// Reads the directory of so many further layers at the end of the data.
 #[inline(always)]

@@ -7,13 +7,13 @@
 //! So it must not take anything that the header refuses; a test compares the two over mutated
 //! footers.
 
-use super::layers::{COUNT, EXCEPTION, LAYER, directory_bytes, number_of};
+use super::layers::number_of;
 use super::{
     FINGERPRINT_BITS, FIXED, MAX_BLOCKS, SEGMENT_SEEDS, at, decode_rate, features, get,
     header_check, is_recognised,
 };
-use crate::layers::{Buckets, Layer};
-use crate::layout::Layout;
+use crate::ribbon::layers::{Buckets, COUNT, EXCEPTION, LAYER, Layer, directory_bytes};
+use crate::ribbon::layout::Layout;
 use crate::{Variant, Width};
 
 /// What a query of one key needs to know.

@@ -15,7 +15,7 @@
 use super::{FIXED, Header, Kind, at, check_length, get, little_endian, write_checks};
 use crate::Variant;
 use crate::error::OpenError;
-use crate::stretch::Stretch;
+use crate::ribbon::range::Stretch;
 use core::ops::Range;
 
 /// Bytes of the label.

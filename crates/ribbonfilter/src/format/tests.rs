@@ -1,8 +1,10 @@
 //! What is written is read back, and nothing else is taken for it.
 
 use super::*;
-use crate::layers::Further;
-use crate::plan::{Settings, Target};
+use crate::build::variant::Solved;
+use crate::build::{complete, header};
+use crate::plan::{Plan, Settings, Target};
+use crate::ribbon::layers::Further;
 use crate::testing::Random;
 use crate::{Filter, Function, JoinError, OwnedBytes, Part};
 use alloc::vec;
@@ -87,7 +89,7 @@ fn headers() -> Vec<Header> {
                             .then_some(plan.expected_rate),
                         ..Solved::default()
                     };
-                    headers.push(Header::new(&plan, random.next(), &solved));
+                    headers.push(header(&plan, random.next(), &solved));
                 }
             }
         }
@@ -182,9 +184,8 @@ fn finished_bytes_hold_header_and_seeds() {
         let plan = plan(settings, keys);
         let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
         let solved = Solved { seeds: seeds.clone(), ..Solved::default() };
-        let header = Header::new(&plan, 5, &solved);
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
-        finish(&mut bytes, &header, &solved);
+        let header = complete(&mut bytes, &plan, 5, &solved);
         assert_eq!(Header::read(&bytes, Kind::Filter).expect("a header"), header);
         verify(&bytes, Kind::Filter).expect("unaltered");
         if header.shape.segment_seeds() {

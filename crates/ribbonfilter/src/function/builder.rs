@@ -1,12 +1,12 @@
 //! Keys and values go in, a function comes out.
 
 use super::{Function, Rows};
-use crate::bytes::OwnedBytes;
-use crate::collect::Collected;
+use crate::build::collect::Collected;
 use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::{Control, Progress};
+use crate::storage::bytes::OwnedBytes;
 use crate::{Effort, Key, Variant, Width};
 use core::fmt;
 

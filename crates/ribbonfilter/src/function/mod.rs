@@ -10,12 +10,12 @@ pub use builder::FunctionBuilder;
 
 use row::Rows;
 
-use crate::bytes::OwnedBytes;
-use crate::equation::mix;
-use crate::error::{BuildError, OpenError};
-use crate::format::{self, Content, Header, Kind, Packed};
+use crate::error::{BuildError, Kind, OpenError};
+use crate::format::{self, Content, Header, Packed};
 use crate::kernel::Kernel;
 use crate::query::{Probe, Retrieval};
+use crate::ribbon::equation::mix;
+use crate::storage::bytes::OwnedBytes;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -104,6 +104,22 @@ impl Function {
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
         Self::open(OwnedBytes::read_file(path)?)
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl Function<crate::MappedBytes> {
+    /// Maps a function's file into memory: nothing is read but what queries touch.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Function::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`](crate::Filter::map_file).
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
     }
 }
 

@@ -5,7 +5,7 @@
 //!           | value      | fingerprint             |
 //! ```
 
-use crate::equation::value_fingerprint;
+use crate::ribbon::equation::value_fingerprint;
 
 /// How rows are made of values and fingerprints; at most 64 bits together, of which a value
 /// has at least one.

@@ -3,12 +3,12 @@
 
 use super::{Coefficients, Instructions, Work, row_major};
 use crate::Width;
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl From<super::avx512::Avx512> for Avx2 {
     /// What proves AVX-512 proves this, too.
@@ -19,12 +19,12 @@ impl From<super::avx512::Avx512> for Avx2 {
 
 impl Avx2 {
     #[inline]
-    pub(super) fn detect() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         has_features!("avx2", "bmi1", "bmi2", "lzcnt", "popcnt").then_some(Self(()))
     }
 
     #[inline(always)]
-    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token proves that the CPU has these features.
         unsafe { self.run_with_features(work) }
     }

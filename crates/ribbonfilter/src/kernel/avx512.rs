@@ -1,26 +1,25 @@
 //! AVX-512 with VPOPCNTDQ: eight columns in one vector.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Coefficients, Instructions, Work, row_major};
+use super::{Coefficients, Columns, Instructions, Rows, Work, row_major};
 use crate::Width;
-use crate::back_substitution::{Columns, Rows};
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and what AVX2 implies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Avx512(());
+pub(crate) struct Avx512(());
 
 impl Avx512 {
     #[inline]
-    pub(super) fn detect() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         super::avx2::Avx2::detect()?;
         has_features!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq")
             .then_some(Self(()))
     }
 
     #[inline(always)]
-    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token proves that the CPU has these features.
         unsafe { self.run_with_features(work) }
     }

@@ -73,22 +73,23 @@ macro_rules! has_features {
         found
     }};
 }
+#[cfg(target_arch = "x86_64")]
+pub(crate) use has_features;
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-mod neon;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
-mod planes;
+pub(crate) mod neon;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod prefetch;
 mod row_major;
+mod rows;
 mod solution;
 
-pub(crate) use planes::{Eliminator, MOST_LANES, Planes};
+pub(crate) use rows::{Columns, Rows};
 pub(crate) use solution::{
     Any, Assumptions, Eight, Few, Readable, SMALL_BYTES, Sixteen, Small, Solution, matches_once,
 };
@@ -99,15 +100,14 @@ pub(crate) use prefetch::prefetch;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn prefetch(_: *const u8) {}
 
-use crate::back_substitution::{self, Columns, Rows};
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use core::fmt;
 
 /// Columns whose parities a kernel computes in one step.
 pub(crate) const GROUP: usize = 8;
 
 /// The coefficients of an equation as they lie over blocks; see
-/// [`Multipliers::expand`](crate::equation::Multipliers::expand).
+/// [`Multipliers::expand`](crate::ribbon::equation::Multipliers::expand).
 #[derive(Clone, Copy)]
 pub(crate) struct Coefficients {
     pub(crate) words: [u64; 2],
@@ -146,7 +146,7 @@ pub(crate) trait Instructions: Copy {
     /// Solves the rows of a block, last to first, for the given number of columns.
     #[inline(always)]
     fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
-        back_substitution::solve_rows(rows, columns, stored);
+        rows::solve_rows(rows, columns, stored);
     }
 }
 
@@ -243,10 +243,10 @@ impl<P: HasSolution, I, O> ManyFn<P, I, O> {
 
 /// The kernel that a filter uses: chosen once, carried as a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Kernel(Choice);
+pub struct Kernel(pub(crate) Choice);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Choice {
+pub(crate) enum Choice {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
@@ -330,17 +330,6 @@ impl Kernel {
             Choice::Avx512(_) => "avx512",
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Choice::Neon(_) => "neon",
-        }
-    }
-
-    /// The way to eliminate by planes, if this kernel has one.
-    pub(crate) fn eliminator(self) -> Option<Eliminator> {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(token) => Some(token.into()),
-            #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(token) => Some(token.into()),
-            _ => None,
         }
     }
 

@@ -3,12 +3,12 @@
 
 use super::{Coefficients, Instructions, Work, row_major};
 use crate::Width;
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use core::arch::aarch64::*;
 
 /// Proof that the CPU has NEON, which every 64-bit Arm with an operating system has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Neon(());
+pub(crate) struct Neon(());
 
 impl Neon {
     #[inline]

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "loads through pointers")]
 
 use super::{Coefficients, GROUP, Instructions, Work};
-use crate::width::Band;
+use crate::ribbon::width::Band;
 
 #[derive(Clone, Copy)]
 pub(super) struct Portable;

@@ -4,7 +4,7 @@
 //! target adds as many rows at once as fit into a word, under a mask of theirs.
 
 use super::{Instructions, Readable};
-use crate::width::Band;
+use crate::ribbon::width::Band;
 
 impl<'a> Readable<'a> {
     /// The row that a row-major solution gives an equation from `slot` on. Nothing where only

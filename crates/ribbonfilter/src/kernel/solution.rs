@@ -14,8 +14,8 @@
 
 use super::{Coefficients, GROUP, Instructions, Kernel, Work, prefetch};
 use crate::Width;
-use crate::layout::{Layout, Order, first_bits, load_bits};
-use crate::width::Band;
+use crate::ribbon::layout::{Layout, Order, first_bits, load_bits};
+use crate::ribbon::width::Band;
 use core::hint::{cold_path, select_unpredictable};
 use core::marker::PhantomData;
 

@@ -1,10 +1,10 @@
 //! Every kernel that this CPU can run, against one oracle that reads the solution bit by
 //! bit. A new kernel is tested as soon as [`Kernel::available`] knows it.
 
+use super::rows::solve_rows;
 use super::*;
 use crate::Width;
-use crate::back_substitution::solve_rows;
-use crate::layout::{Layout, MAX_COLUMNS, Order, READ_AHEAD, first_bits};
+use crate::ribbon::layout::{Layout, MAX_COLUMNS, Order, READ_AHEAD, first_bits};
 use crate::testing::Random;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -28,8 +28,8 @@
 
 use super::{System, standard};
 use crate::Width;
-use crate::equation::Balance;
-use crate::layers::Further;
+use crate::ribbon::equation::Balance;
+use crate::ribbon::layers::Further;
 
 /// A segment has at least so many keys, as a power of two: enough that its end does not
 /// matter, few enough for the cache and for threads to share.

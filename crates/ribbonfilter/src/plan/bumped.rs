@@ -27,8 +27,8 @@
 use super::standard::Chance;
 use super::{Effort, System};
 use crate::Width;
-use crate::equation::Balance;
-use crate::layers::{Buckets, Further, Layer, MAX_FURTHER};
+use crate::ribbon::equation::Balance;
+use crate::ribbon::layers::{Buckets, Further, Layer, MAX_FURTHER};
 use alloc::vec::Vec;
 
 /// Standard deviations that the last layer is larger than it must be in the mean.

@@ -5,7 +5,7 @@
 //! has the bytes of one that was built for it, wherever slots do not depend on columns.
 
 use crate::format::FIXED;
-use crate::shape::Shape;
+use crate::ribbon::shape::Shape;
 use core::cmp::Reverse;
 
 /// What a number of columns would give.

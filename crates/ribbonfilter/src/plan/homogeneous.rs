@@ -30,8 +30,8 @@
 
 use super::{System, standard};
 use crate::Width;
-use crate::equation::Balance;
-use crate::layers::Further;
+use crate::ribbon::equation::Balance;
+use crate::ribbon::layers::Further;
 use core::f64::consts::LN_2;
 
 /// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough

@@ -26,12 +26,12 @@ pub(crate) use standard::queue_limit as standard_queue_limit;
 
 use columns::partition_point;
 
-use crate::equation::{Balance, FINGERPRINT_BITS};
 use crate::error::BuildError;
 use crate::format::{Content, FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
-use crate::layers::Further;
-use crate::layout::{MAX_COLUMNS, Order};
-use crate::shape::Shape;
+use crate::ribbon::equation::{Balance, FINGERPRINT_BITS};
+use crate::ribbon::layers::Further;
+use crate::ribbon::layout::{MAX_COLUMNS, Order};
+use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 
 /// From this number of keys on a Bumped filter of width 64 is built faster than a Standard one and is

@@ -23,9 +23,9 @@
 
 use super::{Effort, System};
 use crate::Width;
-use crate::equation::Balance;
-use crate::layers::Further;
-use crate::shape::Shape;
+use crate::ribbon::equation::Balance;
+use crate::ribbon::layers::Further;
+use crate::ribbon::shape::Shape;
 
 /// How likely one seed is to work.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use super::dispatch::{Find, Rows};
 use super::system::System;
 use super::{Located, Locator};
-use crate::equation::Shards;
 use crate::kernel::Assumptions;
-use crate::width::Band;
+use crate::ribbon::equation::Shards;
+use crate::ribbon::width::Band;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Balanced {

@@ -9,7 +9,7 @@ use super::dispatch::{Find, One};
 use super::{Locate, Located, Probe, QueryKind, by_steps};
 use crate::Key;
 use crate::kernel::{Assumptions, Instructions, Many, Readable, SMALL_BYTES, Single, prefetch};
-use crate::width::Band;
+use crate::ribbon::width::Band;
 use core::hint::cold_path;
 use core::marker::PhantomData;
 

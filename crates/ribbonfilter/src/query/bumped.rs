@@ -11,13 +11,13 @@ use super::dispatch::{Find, Rows};
 use super::system::System;
 use super::{Located, Locator};
 use crate::Width;
-use crate::equation::{Seed, Segments, Starts, mix, seeded};
 use crate::format::lookup::Lookup;
-use crate::format::{EXCEPTION, Header, directory_layer, little_endian};
+use crate::format::{Header, directory_layer, little_endian};
 use crate::kernel::Assumptions;
-use crate::layers::{Buckets, Layer, MOST};
-use crate::layout::Layout;
-use crate::width::Band;
+use crate::ribbon::equation::{Seed, Segments, Starts, mix, seeded};
+use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MOST};
+use crate::ribbon::layout::Layout;
+use crate::ribbon::width::Band;
 use core::hint::cold_path;
 
 /// What the layers after the first need; all zero where there are none.

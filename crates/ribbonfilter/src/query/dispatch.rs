@@ -33,8 +33,8 @@ use crate::kernel::{
     Any, Assumptions, Eight, Few, Instructions, Kernel, Many, Readable, SMALL_BYTES, Single,
     Sixteen, Small,
 };
-use crate::shape::Shape;
-use crate::width::{Band, with_band};
+use crate::ribbon::shape::Shape;
+use crate::ribbon::width::{Band, with_band};
 use crate::{Variant, Width};
 use core::hint::cold_path;
 use core::marker::PhantomData;

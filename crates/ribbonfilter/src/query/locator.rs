@@ -4,9 +4,9 @@ use super::balanced::Balanced;
 use super::bumped::Bumps;
 use super::system::System;
 use super::{Locate, Located};
-use crate::equation::{Multipliers, Seed, Segments, mix};
 use crate::format::Header;
-use crate::layout::Layout;
+use crate::ribbon::equation::{Multipliers, Seed, Segments, mix};
+use crate::ribbon::layout::Layout;
 
 /// The numbers that locate a key: a flat record, of which each variant uses some.
 #[derive(Clone, Copy)]

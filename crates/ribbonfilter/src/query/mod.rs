@@ -34,13 +34,13 @@ pub(crate) use ranges::Ranges;
 
 use dispatch::Rows;
 
-use crate::equation::{FINGERPRINT_BITS, Multipliers, Seeded};
 use crate::format::Header;
 use crate::kernel::{
     Assumptions, HasSolution, Instructions, Kernel, ManyFn, Readable, Single, SingleFn, Solution,
 };
-use crate::layout::{Layout, Order};
-use crate::width::Band;
+use crate::ribbon::equation::{FINGERPRINT_BITS, Multipliers, Seeded};
+use crate::ribbon::layout::{Layout, Order};
+use crate::ribbon::width::Band;
 use crate::{Key, Variant, Width};
 use core::marker::PhantomData;
 

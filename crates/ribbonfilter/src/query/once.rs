@@ -6,9 +6,9 @@
 use super::Located;
 use super::bumped::{Bumps, system};
 use crate::Width;
-use crate::equation::{Multipliers, Seed, mix};
 use crate::format::lookup::Lookup;
 use crate::kernel::{Kernel, matches_once};
+use crate::ribbon::equation::{Multipliers, Seed, mix};
 use core::hint::cold_path;
 
 /// Whether the key with this hash might be in the filter of these bytes; nothing where only a

@@ -5,10 +5,10 @@
 use super::system::System;
 use super::{Locate, Located, Locator, Membership, Probe};
 use crate::Variant;
-use crate::equation::{FINGERPRINT_BITS, mix};
 use crate::format::Header;
 use crate::kernel::Kernel;
-use crate::stretch::Stretch;
+use crate::ribbon::equation::{FINGERPRINT_BITS, mix};
+use crate::ribbon::range::Stretch;
 
 #[derive(Clone, Copy)]
 pub(crate) struct InPart {

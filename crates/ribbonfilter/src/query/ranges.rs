@@ -6,8 +6,8 @@
 //! the equation is made of all of them.
 
 use super::{Locate, Located};
-use crate::equation::{Seed, Starts, mix, seeded, segment};
 use crate::format::Ranges as Directory;
+use crate::ribbon::equation::{Seed, Starts, mix, seeded, segment};
 
 /// See the module.
 #[derive(Clone, Copy)]

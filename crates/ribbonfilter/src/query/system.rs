@@ -3,9 +3,9 @@
 
 use super::dispatch::{Find, Rows};
 use super::{Located, Locator};
-use crate::equation::{Seed, Seeded, Segments, Starts, seeded};
 use crate::kernel::Assumptions;
-use crate::width::Band;
+use crate::ribbon::equation::{Seed, Seeded, Segments, Starts, seeded};
+use crate::ribbon::width::Band;
 
 /// A system of segments.
 #[derive(Clone, Copy)]

@@ -4,10 +4,10 @@
 //! were built.
 
 use super::Shard;
-use crate::bytes::OwnedBytes;
 use crate::error::AssembleError;
 use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, Padded};
-use crate::memory::try_reserve;
+use crate::storage::bytes::OwnedBytes;
+use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
 /// A container that is ready to be written.

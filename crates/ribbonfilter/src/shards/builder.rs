@@ -4,14 +4,14 @@ use super::assemble::Assembly;
 use super::by_hash::Plain;
 use super::until_full;
 use super::{Shard, Shards, Split};
-use crate::bytes::OwnedBytes;
-use crate::collect::Collected;
-use crate::construct::Item;
+use crate::build::Item;
+use crate::build::collect::Collected;
 use crate::error::{AssembleError, BuildError};
 use crate::format::{Container, FIXED, Filling, target_digest};
 use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
 use crate::progress::{Control, Progress};
+use crate::storage::bytes::OwnedBytes;
 use crate::{Effort, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
@@ -159,7 +159,8 @@ impl<'p> ShardsBuilder<'p> {
             return Err(BuildError::NoSuchShard { shard, shards });
         }
         let bits = self.split.bits().unwrap_or(0);
-        let is_mine = |item: &Item<u64, ()>| crate::equation::segment(item.hash, bits) == shard;
+        let is_mine =
+            |item: &Item<u64, ()>| crate::ribbon::equation::segment(item.hash, bits) == shard;
         self.collected.store.items.retain(is_mine);
         Ok(ShardBuilder { whole: self, number: shard })
     }

@@ -2,14 +2,14 @@
 
 use super::Shard;
 use super::builder::Keys;
-use crate::bytes::OwnedBytes;
-use crate::construct::{self, Group, Item, Partitioned, Resources, each};
-use crate::equation::{below_segment, mix};
-use crate::error::BuildError;
-use crate::format::{Container, FIXED, Header, Kind};
-use crate::memory::try_reserve;
+use crate::build::{self, Group, Item, Partitioned, Resources, each};
+use crate::error::{BuildError, Kind};
+use crate::format::{Container, FIXED, Header};
 use crate::plan::Settings;
 use crate::progress::Reporter;
+use crate::ribbon::equation::{below_segment, mix};
+use crate::storage::bytes::OwnedBytes;
+use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
 /// What all shards of a container have in common.
@@ -55,7 +55,7 @@ impl Plain {
         try_reserve(&mut items, keys.len())?;
         // To the filter of a shard what is left of the hash is a key hash, and mixed again.
         items.extend(keys.iter().map(|item| item.map(|mixed| mix(below_segment(mixed, bits)))));
-        let filter = construct::build(&mut items.into(), &self.settings, resources, progress)
+        let filter = build::build(&mut items.into(), &self.settings, resources, progress)
             .map_err(without_fixed_part)?;
         let bytes = self.stand_alone(number, filter.as_ref())?;
         Ok(Shard::open(bytes).expect("what was built can be opened"))

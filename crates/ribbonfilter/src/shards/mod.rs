@@ -1,6 +1,6 @@
 //! A container of filters, one for each part of the hashes (paper, section 5.4).
 //!
-//! A shard is told by the top bits of [`equation::mix`](crate::equation::mix), or by a range of
+//! A shard is told by the top bits of [`equation::mix`](crate::ribbon::equation::mix), or by a range of
 //! it, and knows nothing of the others. Shards by hash are ordinary filters of what is left of
 //! the hash: they are built one by one ([`by_hash`]), in any process, and [`assemble`] puts them
 //! into one file. Shards that are filled until they are full ([`until_full`]) are of one system
@@ -19,13 +19,13 @@ pub use builder::{ShardBuilder, ShardsBuilder};
 pub use shard::Shard;
 pub use split::Split;
 
-use crate::bytes::OwnedBytes;
-use crate::equation::{below_segment, mix, segment};
 use crate::error::{AssembleError, OpenError};
 use crate::format::{Container, Filling};
 use crate::kernel::Kernel;
-use crate::memory::try_reserve;
 use crate::query::{Membership, Probe, Ranges, in_hashes};
+use crate::ribbon::equation::{below_segment, mix, segment};
+use crate::storage::bytes::OwnedBytes;
+use crate::storage::memory::try_reserve;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -154,6 +154,23 @@ impl Shards {
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
         Self::open(OwnedBytes::read_file(path)?)
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl Shards<crate::MappedBytes> {
+    /// Maps a container's file into memory: nothing is read but the directory and what queries
+    /// touch.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Shards::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`](crate::Filter::map_file).
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
     }
 }
 

@@ -1,8 +1,8 @@
 //! One shard of a container, as the process that built it gives it away.
 
-use crate::bytes::OwnedBytes;
 use crate::error::OpenError;
 use crate::format::Container;
+use crate::storage::bytes::OwnedBytes;
 use core::fmt;
 
 /// One shard of a container that is split by hash, in bytes of its own.
@@ -35,6 +35,22 @@ impl Shard {
     #[cfg(feature = "std")]
     pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
         Self::open(OwnedBytes::read_file(path)?)
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl Shard<crate::MappedBytes> {
+    /// Maps a shard's file into memory, to be assembled with others without being read in.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Shard::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`](crate::Filter::map_file).
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
     }
 }
 

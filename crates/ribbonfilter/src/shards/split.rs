@@ -1,8 +1,8 @@
 //! How keys are split among shards.
 
-use crate::equation::{mix, segment};
 use crate::error::BuildError;
 use crate::format::{MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES};
+use crate::ribbon::equation::{mix, segment};
 
 /// How the keys of a container are split among its shards.
 ///

@@ -14,20 +14,20 @@
 use super::builder::Keys;
 use crate::Variant;
 use crate::Width;
-use crate::banding::{Banding, Equation};
-use crate::bytes::OwnedBytes;
-use crate::construct::{Goal, Item, MAX_GROWTH, Resources, Segment, Workspace, each};
-use crate::equation::{Balance, Seed, Starts, seeded, segment};
+use crate::build::variant::StandardWorkspace;
+use crate::build::{Goal, Item, MAX_GROWTH, Resources, Segment, Workspace, each};
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
-use crate::layers::Further;
-use crate::layout::Order;
-use crate::memory::try_reserve;
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
-use crate::shape::Shape;
-use crate::variant::StandardWorkspace;
-use crate::width::{Band, with_band};
+use crate::ribbon::equation::{Balance, Seed, Starts, seeded, segment};
+use crate::ribbon::layers::Further;
+use crate::ribbon::layout::Order;
+use crate::ribbon::shape::Shape;
+use crate::ribbon::width::{Band, with_band};
+use crate::solve::banding::{Banding, Equation};
+use crate::storage::bytes::OwnedBytes;
+use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
 /// The natural number of slots: where the median share of slots that stay empty is least.
@@ -191,7 +191,7 @@ impl<B: Band> Last<B> {
             let plan = settings.plan(keys.len() as u64, growth)?;
             slots = plan.slots();
             // How many columns there will be is not known yet.
-            let shape = Shape { columns: crate::equation::FINGERPRINT_BITS, ..plan.shape };
+            let shape = Shape { columns: crate::ribbon::equation::FINGERPRINT_BITS, ..plan.shape };
             let mut workspace = StandardWorkspace::new(&shape, resources.kernel)?;
             if let Some((seed, _)) = workspace.first_seed(plan.queue_limit, keys)? {
                 return Ok(Self { shape: plan.shape, seed, workspace });
@@ -211,7 +211,7 @@ fn spend(ranges: &mut Ranges, borders: &[u64], settings: &Settings) -> Result<f6
         shape: one_row(&row, columns),
         rate: rate(&row.with_columns(columns.most, columns.boundary), borders),
     };
-    let most = crate::equation::FINGERPRINT_BITS;
+    let most = crate::ribbon::equation::FINGERPRINT_BITS;
     let columns = match settings.target {
         Target::Rate(rate) => Columns::for_rate(rate, most, sketch)
             .map_err(|lowest| BuildError::RateTooLow { rate, lowest })?,

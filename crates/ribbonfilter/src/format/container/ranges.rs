@@ -7,10 +7,10 @@
 
 use super::{Container, check};
 use crate::Width;
-use crate::equation::{FINGERPRINT_BITS, Starts};
 use crate::error::OpenError;
 use crate::format::{FIXED, MAX_BLOCKS, at, get, little_endian};
-use crate::layout::Layout;
+use crate::ribbon::equation::{FINGERPRINT_BITS, Starts};
+use crate::ribbon::layout::Layout;
 use core::ops::Range;
 
 /// Bytes between borders and fixed part: slots of a shard, of the last shard, bits of a cell,

@@ -1,0 +1,181 @@
+//! What both builders are inside: settings and pushed keys, up to the bytes.
+
+use crate::build::{self, Item, Resources, Store, Value};
+use crate::error::BuildError;
+use crate::kernel::Kernel;
+use crate::plan::{Means, Plan, Settings};
+use crate::progress::{Control, Progress, Reporter};
+use crate::ribbon::equation::mix;
+use crate::storage::bytes::OwnedBytes;
+
+/// Keys, each mapped to something, and how they are to be built.
+#[derive(Default)]
+pub(crate) struct Collected<'p, V> {
+    pub(crate) settings: Settings,
+    pub(crate) store: Store<V>,
+    pub(crate) threads: usize,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) kernel: Option<Kernel>,
+    progress: Reporter<'p>,
+    /// What failed while keys were pushed, reported at the end.
+    failure: Option<BuildError>,
+}
+
+/// More threads than any build has work for.
+#[cfg(feature = "parallel")]
+const MOST_THREADS: usize = 1024;
+
+/// All that a build needs besides its settings.
+pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
+
+impl<'p, V: Value> Collected<'p, V> {
+    pub(crate) fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> Collected<'q, V> {
+        Collected {
+            settings: self.settings,
+            store: self.store,
+            threads: self.threads,
+            max_memory: self.max_memory,
+            kernel: self.kernel,
+            progress: Reporter::new(callback),
+            failure: self.failure,
+        }
+    }
+
+    /// Hashes keys under another seed. Those that were pushed already cannot be hashed again, so
+    /// with any the build fails: they would not be found.
+    pub(crate) fn set_key_seed(&mut self, key_seed: u64) {
+        if self.len() > 0 {
+            self.fail(BuildError::TooLate { setting: "key_seed" });
+        }
+        self.settings.key_seed = key_seed;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, key_hash: u64, value: V) {
+        if self.store.items.len() == self.store.items.capacity() {
+            self.make_room(1);
+        }
+        if self.failure.is_none() {
+            self.store.items.push(Item { hash: mix(key_hash), value });
+        }
+    }
+
+    pub(crate) fn extend(&mut self, pairs: impl IntoIterator<Item = (u64, V)>) {
+        let pairs = pairs.into_iter();
+        let expected = pairs.size_hint().0;
+        if expected > self.store.items.capacity() - self.store.items.len() {
+            self.make_room(expected);
+        }
+        for (key_hash, value) in pairs {
+            self.push(key_hash, value);
+        }
+    }
+
+    /// The number of keys pushed.
+    pub(crate) fn len(&self) -> u64 {
+        self.store.len()
+    }
+
+    /// Makes room for more keys. A failure is remembered and reported by `build`; no more keys
+    /// are kept then, and those that were are gone.
+    #[cold]
+    fn make_room(&mut self, additional: usize) {
+        if self.failure.is_some() {
+            return;
+        }
+        let resources = self.resources();
+        if let Err(failure) = self.store.make_room(additional, &resources) {
+            self.fail(failure);
+        }
+    }
+
+    /// Remembers the first failure, and gives up the keys.
+    fn fail(&mut self, failure: BuildError) {
+        self.failure.get_or_insert(failure);
+        self.store = self.store.emptied();
+    }
+
+    pub(crate) fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
+        Ok(self.settings.plan(keys, 0)?.with_means(self.means()))
+    }
+
+    /// Builds what the settings say; the keys are gone then.
+    pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
+        let settings = self.settings;
+        let (mut store, resources, progress) = self.take()?;
+        build::build(&mut store, &settings, resources, progress)
+    }
+
+    /// The same, but the buffer of the keys stays for the next ones.
+    pub(crate) fn build_and_reset(&mut self) -> Result<OwnedBytes, BuildError> {
+        let settings = self.settings;
+        let (mut store, resources, progress) = self.take()?;
+        let built = build::build(&mut store, &settings, resources, progress);
+        self.store = store;
+        self.reset();
+        built
+    }
+
+    /// Forgets all keys, and what failed while they were pushed. Their buffer stays.
+    pub(crate) fn reset(&mut self) {
+        self.failure = None;
+        self.store.clear();
+    }
+
+    /// The pushed keys, which are gone then, and what a build may use and whom it tells.
+    pub(crate) fn take(&mut self) -> Result<Taken<'_, 'p, V>, BuildError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        // In this order: where keys may be spilled to goes with them.
+        let resources = self.resources();
+        let emptied = self.store.emptied();
+        let store = core::mem::replace(&mut self.store, emptied);
+        Ok((store, resources, &mut self.progress))
+    }
+
+    fn resources(&self) -> Resources {
+        Resources::new(self.kernel.unwrap_or_else(Kernel::best), self.means())
+    }
+
+    fn means(&self) -> Means {
+        let max_memory = self.max_memory.unwrap_or(u64::MAX);
+        let runs = self.store.runs(max_memory);
+        Means { threads: self.thread_count() as u64, max_memory, runs }
+    }
+
+    /// The threads that a build will use.
+    fn thread_count(&self) -> usize {
+        match self.threads {
+            #[cfg(feature = "parallel")]
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            #[cfg(feature = "parallel")]
+            threads => threads.min(MOST_THREADS),
+            #[cfg(not(feature = "parallel"))]
+            _ => 1,
+        }
+    }
+
+    /// Writes what was built; how many bytes.
+    #[cfg(feature = "std")]
+    pub(crate) fn write(
+        &mut self,
+        bytes: &[u8],
+        mut writer: impl std::io::Write,
+    ) -> Result<u64, BuildError> {
+        /// Bytes between two reports.
+        const PIECE: usize = 1 << 20;
+        let (mut done, total) = (0, bytes.len() as u64);
+        for piece in bytes.chunks(PIECE) {
+            self.progress.report(crate::progress::Phase::Writing, done, total)?;
+            writer.write_all(piece)?;
+            done += piece.len() as u64;
+        }
+        writer.flush()?;
+        self.progress.report(crate::progress::Phase::Writing, total, total)?;
+        Ok(total)
+    }
+}

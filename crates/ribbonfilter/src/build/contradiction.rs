@@ -1,0 +1,79 @@
+//! Items of one key that are mapped to different values.
+//!
+//! No seed solves a system with both, and no variant has a place for both, so construction
+//! fails; then they are looked for here, in the order in which they came.
+
+use super::{Item, Value};
+use crate::error::{BuildError, OutOfMemory};
+use crate::storage::memory::try_reserve;
+use alloc::vec::Vec;
+
+/// Whether any two of some items contradict each other.
+pub(crate) fn is_among<V: Value>(items: &[Item<u64, V>]) -> Result<bool, OutOfMemory> {
+    Ok(V::CONTRADICTS && !contradictory_hashes(items)?.is_empty())
+}
+
+/// Refuses items of which two contradict each other, naming the first that contradicts one
+/// before it.
+pub(super) fn refuse<V: Value>(items: &[Item<u64, V>]) -> Result<(), BuildError> {
+    if !V::CONTRADICTS {
+        return Ok(());
+    }
+    let hashes = contradictory_hashes(items)?;
+    // Where each of these hashes came first, and with which value.
+    let mut firsts = Vec::new();
+    try_reserve(&mut firsts, hashes.len())?;
+    firsts.resize(hashes.len(), None);
+    for (position, item) in items.iter().enumerate() {
+        let Ok(number) = hashes.binary_search(&item.hash) else { continue };
+        let &mut (first, value) = firsts[number].get_or_insert((position, item.value));
+        if value != item.value {
+            return Err(BuildError::Contradiction { first: first as u64, second: position as u64 });
+        }
+    }
+    Ok(())
+}
+
+/// The hashes that occur with different values, ascending.
+fn contradictory_hashes<V: Value>(items: &[Item<u64, V>]) -> Result<Vec<u64>, OutOfMemory> {
+    let mut sorted = Vec::new();
+    try_reserve(&mut sorted, items.len())?;
+    sorted.extend_from_slice(items);
+    sorted.sort_unstable();
+    let contradictions =
+        |pair: &&[Item<u64, V>]| pair[0].hash == pair[1].hash && pair[0].value != pair[1].value;
+    let mut hashes = Vec::new();
+    try_reserve(&mut hashes, sorted.windows(2).filter(contradictions).count())?;
+    hashes.extend(sorted.windows(2).filter(contradictions).map(|pair| pair[0].hash));
+    hashes.dedup();
+    Ok(hashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(pairs: &[(u64, u64)]) -> Vec<Item<u64, u64>> {
+        pairs.iter().map(|&(hash, value)| Item { hash, value }).collect()
+    }
+
+    #[test]
+    fn the_first_to_contradict_is_named_with_what_it_contradicts() {
+        for (pairs, expected) in [
+            (&[][..], None),
+            (&[(5, 1), (5, 1), (4, 2), (6, 1)], None),
+            (&[(5, 1), (4, 2), (5, 2)], Some((0, 2))),
+            (&[(9, 1), (5, 1), (5, 1), (9, 1), (5, 7), (9, 3)], Some((1, 4))),
+            (&[(9, 1), (5, 1), (5, 1), (9, 3), (5, 7), (9, 2)], Some((0, 3))),
+        ] {
+            let items = items(pairs);
+            let found = match refuse(&items) {
+                Ok(()) => None,
+                Err(BuildError::Contradiction { first, second }) => Some((first, second)),
+                Err(other) => panic!("{other}"),
+            };
+            assert_eq!(found, expected, "{pairs:?}");
+            assert_eq!(is_among(&items).expect("memory"), expected.is_some());
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! From key hashes to the bytes of a filter, or with values to those of a function.
+//!
+//! The hashes are partitioned by segment; the variant finds seeds and solves segment by
+//! segment, straight into the bytes; the fixed part closes them. Two things can send the
+//! work back to the start: a share of duplicates that would waste space, after which the
+//! distinct keys are planned anew, and slots that no seed can use, after which there are
+//! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
+
+pub(crate) mod collect;
+mod contradiction;
+mod crew;
+mod group;
+mod item;
+mod keys;
+mod ordered;
+mod partition;
+mod room;
+mod screen;
+mod shelves;
+mod spill;
+mod store;
+#[cfg(feature = "parallel")]
+mod threads;
+pub(crate) mod variant;
+mod workspace;
+
+pub(crate) use contradiction::is_among as contradiction_among;
+pub(crate) use crew::{Crew, Segment, each, each_group, places};
+pub(crate) use group::Group;
+pub(crate) use item::{Goal, Item, Value, Zero};
+pub(crate) use keys::Keys;
+pub(crate) use ordered::Ordered;
+pub(crate) use partition::Partitioned;
+pub(crate) use shelves::Shelves;
+pub(crate) use store::Store;
+pub(crate) use workspace::Workspace;
+
+#[cfg(feature = "std")]
+use partition::order_in_place;
+use room::Room;
+pub(crate) use screen::Screen;
+use spill::{Directory, Spill};
+
+use crate::Variant;
+use crate::build::variant::{Failure, Solved};
+use crate::error::{BuildError, OutOfMemory};
+use crate::format::{self, Header, Metadata};
+use crate::kernel::Kernel;
+use crate::plan::{Means, Plan, Schedule, Settings};
+use crate::progress::{Phase, Reporter};
+use crate::ribbon::width::Band;
+use crate::storage::bytes::OwnedBytes;
+use alloc::vec::Vec;
+
+/// How often the slots are increased before construction gives up.
+pub(crate) const MAX_GROWTH: u32 = 16;
+
+/// Of so many keys one may be a duplicate; with more, duplicates are removed and the
+/// distinct keys are planned anew.
+const DUPLICATE_SHARE: u64 = 1024;
+
+/// What a variant works on.
+pub(crate) struct Task<'a, 'p, V: Value> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) keys: &'a Keys<'a, V>,
+    pub(crate) bytes: &'a mut [u8],
+    pub(crate) resources: Resources,
+    pub(crate) progress: &'a mut Reporter<'p>,
+}
+
+impl<V: Value> Task<'_, '_, V> {
+    /// Does a job for every segment, and gives the results in their order.
+    pub(crate) fn each<B: Band, R: Goal<Value = V>, T: Send>(
+        &mut self,
+        crew: &mut Crew<B, R>,
+        job: impl Fn(&mut Workspace<B, R>, Segment<'_, V>) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        crew.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
+    }
+
+    /// Whether something is true of the keys of any segment.
+    pub(crate) fn any_segment(
+        &self,
+        mut is: impl FnMut(&[Item<u64, V>]) -> Result<bool, BuildError>,
+    ) -> Result<bool, BuildError> {
+        let group_bits = self.keys.group_bits();
+        for number in 0..1 << group_bits {
+            let group = Group::new(self.plan.shape.segment_bits, group_bits, number);
+            let keys = self.keys.group(group)?;
+            for segment in group.segments() {
+                if is(keys.segment(segment))? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Threads with room to work in.
+    pub(crate) fn crew<B: Band, R: Goal<Value = V>>(&self) -> Result<Crew<B, R>, OutOfMemory> {
+        Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads())
+    }
+}
+
+/// What may be used for a build; it has no influence on the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    pub(crate) kernel: Kernel,
+    pub(crate) means: Means,
+    /// The most keys that a layer or level may bump, and the memory that all of them need.
+    bumped: (u64, u64),
+}
+
+impl Resources {
+    pub(crate) fn new(kernel: Kernel, means: Means) -> Self {
+        Self { kernel, means, bumped: (u64::MAX, 0) }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        usize::try_from(self.means.threads).unwrap_or(usize::MAX)
+    }
+
+    /// The same with so many threads.
+    pub(crate) fn with_threads(self, threads: usize) -> Self {
+        Self { means: Means { threads: threads as u64, ..self.means }, ..self }
+    }
+
+    /// What is used of them by a build that spills, if they are enough.
+    fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
+        if schedule.peak > self.means.max_memory {
+            return Err(Failure::Crowded { needed: schedule.peak });
+        }
+        let most = plan.bumped_keys();
+        Ok(Self {
+            means: Means { threads: schedule.threads, ..self.means },
+            // Random hashes stay far below.
+            bumped: (most + most / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
+            ..self
+        })
+    }
+
+    /// Room for what a layer or level bumps.
+    pub(crate) fn room_for_bumped(&self) -> Room {
+        let (most, needed) = self.bumped;
+        Room::new(most, needed)
+    }
+}
+
+/// Builds a filter from mixed key hashes, or a function from these and rows of bits.
+pub(crate) fn build<V: Value>(
+    store: &mut Store<V>,
+    settings: &Settings,
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    let mut distinct = false;
+    let mut growth = 0;
+    loop {
+        let plan = settings.plan(store.len(), growth)?.with_means(resources.means);
+        plan.check_memory()?;
+        let few = plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
+        let attempt = store.with_keys(&plan, resources, progress, |keys, resources, progress| {
+            attempt(&plan, keys, settings.key_seed, resources, progress)
+        });
+        match attempt {
+            Ok((bytes, redundant)) => {
+                let kept = bytes.as_ref().len();
+                if distinct || redundant <= few || store.remove_duplicates(kept, &resources)? == 0 {
+                    return Ok(bytes);
+                }
+                growth = 0;
+            }
+            Err(Failure::Fatal(error)) => return Err(error),
+            Err(Failure::NoSeed) => {
+                if !distinct && store.remove_duplicates(0, &resources)? > 0 {
+                    growth = 0;
+                } else if growth < MAX_GROWTH {
+                    growth += 1;
+                } else {
+                    return Err(BuildError::Unsolvable { keys: plan.keys(), slots: plan.slots() });
+                }
+            }
+            // As with many redundant keys. If there are few, they are no duplicates that would
+            // have been removed elsewhere, and the bytes must not depend on the memory.
+            Err(Failure::Crowded { needed }) => {
+                if distinct || store.remove_duplicates(0, &resources)? <= few {
+                    let limit = resources.means.max_memory;
+                    return Err(BuildError::MemoryLimit { needed, limit });
+                }
+                growth = 0;
+            }
+        }
+        distinct = true;
+    }
+}
+
+/// Solves the plan once; the finished bytes and the number of redundant keys.
+fn attempt<V: Value>(
+    plan: &Plan,
+    keys: &Keys<'_, V>,
+    key_seed: u64,
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<(OwnedBytes, u64), Failure> {
+    let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
+    let solved = match plan.keys() {
+        0 => Solved::default(),
+        _ => V::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
+    };
+    complete(bytes.as_mut(), plan, key_seed, &solved);
+    progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;
+    Ok((bytes, solved.redundant))
+}
+
+/// Writes metadata and footer after a solution, and returns what the footer says.
+pub(crate) fn complete(bytes: &mut [u8], plan: &Plan, key_seed: u64, solved: &Solved) -> Header {
+    let header = header(plan, key_seed, solved);
+    let metadata = match plan.shape.variant {
+        Variant::Bumped => Metadata::Codes(&solved.codes),
+        _ if plan.shape.segment_seeds() => Metadata::Bytes(&solved.seeds),
+        _ => Metadata::Bytes(&solved.metadata),
+    };
+    format::finish(bytes, &header, &metadata);
+    header
+}
+
+/// What the footer tells of a solved system.
+pub(crate) fn header(plan: &Plan, key_seed: u64, solved: &Solved) -> Header {
+    let seed = if plan.shape.segment_seeds() { None } else { solved.seeds.first() };
+    let mut header = Header::EMPTY.with_rate(solved.rate);
+    (header.shape, header.content) = (plan.shape, plan.content);
+    (header.keys, header.key_seed) = (plan.keys(), key_seed);
+    header.seed = seed.copied().unwrap_or(0);
+    header
+}

@@ -1,0 +1,276 @@
+//! Keys in the order of their segments.
+//!
+//! Segments are the top bits of the mixed hashes, so keys are ordered where they are: halved by
+//! the first bit, each half by the second, and so on. That takes no memory, and at most eight
+//! passes up to 10^8 keys. Keys that must stay in the order in which they came, those of a
+//! function, are counted and scattered to a copy instead.
+
+use super::{Group, Item, Value};
+use crate::error::{BuildError, OutOfMemory};
+use crate::progress::{Phase, Reporter};
+use crate::storage::memory::{try_filled, try_reserve};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The keys of some segments by their mixed hashes, those of a segment side by side.
+pub(crate) struct Partitioned<'a, V: Value> {
+    items: Cow<'a, [Item<u64, V>]>,
+    /// Where each segment begins, and the end of the last.
+    borders: Cow<'a, [usize]>,
+    /// The first of the segments.
+    first: u64,
+}
+
+impl<'a, V: Value> Partitioned<'a, V> {
+    /// Orders keys by their segments; those that are given are left as they are, or gone.
+    pub(crate) fn new(
+        items: impl Into<Cow<'a, [Item<u64, V>]>>,
+        group: Group,
+        threads: usize,
+        progress: &mut Reporter<'_>,
+    ) -> Result<Self, BuildError> {
+        let (items, first) = (items.into(), group.first());
+        if group.len() == 1 {
+            let borders = Vec::from([0, items.len()]).into();
+            return Ok(Self { items, borders, first });
+        }
+        progress.report(Phase::Partitioning, 0, 2)?;
+        let threads = worthwhile(threads, items.len(), group.len());
+        let items = match items {
+            Cow::Owned(mut items) => {
+                let borders = order_in_place(&mut items, group, threads)?.into();
+                progress.report(Phase::Partitioning, 2, 2)?;
+                return Ok(Self { items: items.into(), borders, first });
+            }
+            Cow::Borrowed(items) => items,
+        };
+        let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
+        let counts = on_threads(shares.clone(), |share| count(share, group));
+        let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
+        progress.report(Phase::Partitioning, 1, 2)?;
+        let mut ordered = try_filled(Item::default(), items.len())?;
+        let borders = borders(&counts, group.len())?;
+        let work = shares.into_iter().zip(pieces(&counts, &mut ordered)?).collect();
+        on_threads(work, |(share, pieces)| scatter(share, group, pieces));
+        progress.report(Phase::Partitioning, 2, 2)?;
+        Ok(Self { items: ordered.into(), borders: borders.into(), first })
+    }
+
+    /// Keys that are in order already, and where each segment begins and the last ends.
+    #[cfg(feature = "std")]
+    pub(crate) fn ordered(items: Vec<Item<u64, V>>, borders: Vec<usize>, first: u64) -> Self {
+        Self { items: items.into(), borders: borders.into(), first }
+    }
+
+    /// The same keys, where they are.
+    pub(crate) fn view(&self) -> Partitioned<'_, V> {
+        Partitioned {
+            items: Cow::Borrowed(&self.items),
+            borders: Cow::Borrowed(&self.borders),
+            first: self.first,
+        }
+    }
+
+    /// The keys of a segment.
+    pub(crate) fn segment(&self, segment: u64) -> &[Item<u64, V>] {
+        let place = (segment - self.first) as usize;
+        &self.items[self.borders[place]..self.borders[place + 1]]
+    }
+
+    /// All keys, in the order of their segments.
+    pub(crate) fn into_items(self) -> Cow<'a, [Item<u64, V>]> {
+        self.items
+    }
+}
+
+/// Orders keys by their segments where they are; where each segment begins, and the end of the
+/// last.
+pub(super) fn order_in_place<V: Value>(
+    items: &mut [Item<u64, V>],
+    group: Group,
+    threads: usize,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let bits = group.len().ilog2();
+    let mut borders = Vec::new();
+    try_reserve(&mut borders, group.len() + 1)?;
+    borders.push(0);
+    // Halved until there is a piece for every thread.
+    let shared = threads.next_power_of_two().ilog2().min(bits);
+    let mut pieces = Vec::from([items]);
+    for level in 0..shared {
+        pieces = pieces.into_iter().flat_map(|piece| halve(piece, group.bit(level))).collect();
+    }
+    let sizes = on_threads(pieces, |piece| {
+        let mut sizes = Vec::new();
+        try_reserve(&mut sizes, group.len() >> shared)?;
+        order_by_bits(piece, group, shared..bits, &mut sizes);
+        Ok(sizes)
+    });
+    let mut end = 0;
+    for sizes in sizes {
+        borders.extend(sizes?.into_iter().map(|size| {
+            end += size;
+            end
+        }));
+    }
+    Ok(borders)
+}
+
+/// Orders keys by some bits, and adds how many have each value of them.
+fn order_by_bits<V>(
+    items: &mut [Item<u64, V>],
+    group: Group,
+    mut bits: Range<u32>,
+    sizes: &mut Vec<usize>,
+) {
+    let Some(level) = bits.next() else {
+        sizes.push(items.len());
+        return;
+    };
+    let [low, high] = halve(items, group.bit(level));
+    order_by_bits(low, group, bits.clone(), sizes);
+    order_by_bits(high, group, bits, sizes);
+}
+
+/// Brings the keys without a bit before those with it.
+///
+/// Which one a key is cannot be foreseen, so there is no branch: each key is exchanged with the
+/// first of those with the bit, which stays the first unless the key has none.
+fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
+    let mut low = 0;
+    for at in 0..items.len() {
+        items.swap(at, low);
+        low += usize::from(items[low].hash >> bit & 1 == 0);
+    }
+    items.split_at_mut(low).into()
+}
+
+/// As many threads as have a key for every segment each: what a thread knows of a segment takes
+/// more memory than a key.
+fn worthwhile(threads: usize, keys: usize, segments: usize) -> usize {
+    threads.min(keys / segments).max(1)
+}
+
+/// How many keys of a share each segment has.
+fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
+    let mut counts = try_filled(0, group.len())?;
+    for item in share {
+        counts[group.place(item.hash)] += 1;
+    }
+    Ok(counts)
+}
+
+/// Where each segment begins, and the end of the last.
+fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMemory> {
+    let mut borders = try_filled(0, segments + 1)?;
+    for segment in 0..segments {
+        let size: usize = counts.iter().map(|counts| counts[segment]).sum();
+        borders[segment + 1] = borders[segment] + size;
+    }
+    Ok(borders)
+}
+
+/// Cuts the ordered keys into a piece for every segment and share; those of a share
+/// together.
+fn pieces<'a, T>(
+    counts: &[Vec<usize>],
+    ordered: &'a mut [T],
+) -> Result<Vec<Vec<&'a mut [T]>>, OutOfMemory> {
+    let segments = counts.first().map_or(0, Vec::len);
+    let mut pieces: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::new()).collect();
+    for pieces in &mut pieces {
+        try_reserve(pieces, segments)?;
+    }
+    let mut rest = ordered;
+    for segment in 0..segments {
+        for (share, counts) in counts.iter().enumerate() {
+            let (piece, behind) = rest.split_at_mut(counts[segment]);
+            pieces[share].push(piece);
+            rest = behind;
+        }
+    }
+    Ok(pieces)
+}
+
+/// Writes each key of a share into its segment's piece.
+fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [Item<u64, V>]>) {
+    for &item in share {
+        let piece = &mut pieces[group.place(item.hash)];
+        if let Some((place, rest)) = core::mem::take(piece).split_first_mut() {
+            *place = item;
+            *piece = rest;
+        }
+    }
+}
+
+/// Does all pieces of work, on as many threads as there are pieces, the calling one included.
+#[cfg(feature = "parallel")]
+fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
+    use std::sync::Mutex;
+
+    let others = work.len().saturating_sub(1);
+    let queue = Mutex::new(work.into_iter().enumerate());
+    let done = Mutex::new(Vec::new());
+    let next = || queue.lock().expect("no thread panics").next();
+    let toil = || {
+        while let Some((number, work)) = next() {
+            let result = job(work);
+            done.lock().expect("no thread panics").push((number, result));
+        }
+    };
+    super::threads::beside((0..others).map(|_| toil), toil);
+    let mut results = done.into_inner().expect("no thread panics");
+    results.sort_unstable_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does all work on the calling thread.
+#[cfg(not(feature = "parallel"))]
+fn on_threads<W, T>(work: Vec<W>, job: impl Fn(W) -> T) -> Vec<T> {
+    work.into_iter().map(job).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    /// Whatever the threads, segments and keys: every key is in its segment, and none is lost.
+    #[test]
+    fn keys_are_in_their_segments() {
+        let mut random = Random(3);
+        for keys in [0, 1, 100, 5000] {
+            let items: Vec<Item<u64, ()>> =
+                (0..keys).map(|_| Item::default().map(|_: u64| random.next())).collect();
+            for bits in [0, 1, 5, 16] {
+                let group = Group::all(bits);
+                for threads in [1, 2, 16] {
+                    let progress = &mut Reporter::default();
+                    let ordered = Partitioned::new(&items[..], group, threads, progress)
+                        .expect("there is memory");
+                    let segments = 0..group.len() as u64;
+                    let place = |segment| ordered.segment(segment).iter().map(move |_| segment);
+                    let places: Vec<_> = segments.flat_map(place).collect();
+                    let found = ordered.into_items();
+                    let expected = found.iter().map(|item| group.place(item.hash) as u64);
+                    assert!(expected.eq(places), "{keys} keys, {bits} bits, {threads} threads");
+                    let mut hashes = [&items[..], &found]
+                        .map(|items| items.iter().map(|item| item.hash).collect::<Vec<_>>());
+                    hashes.iter_mut().for_each(|hashes| hashes.sort_unstable());
+                    assert_eq!(hashes[0], hashes[1]);
+                }
+            }
+        }
+    }
+
+    /// Sixteen threads of 2^24 counts and pieces each would take 6 GB, for however few keys.
+    #[test]
+    fn threads_take_no_more_memory_than_keys() {
+        for (threads, keys, segments, expected) in
+            [(16, 1000, 1 << 24, 1), (16, 3 << 24, 1 << 24, 3), (16, 1 << 20, 64, 16), (4, 0, 2, 1)]
+        {
+            assert_eq!(worthwhile(threads, keys, segments), expected);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Tells from the starts alone how crowded a seed makes a segment.
+
+use super::Item;
+use crate::error::OutOfMemory;
+use crate::ribbon::equation::{Seed, Starts, seeded};
+use crate::ribbon::rate;
+use crate::ribbon::shape::Shape;
+use crate::storage::memory::try_filled;
+use alloc::vec::Vec;
+
+/// Counters that fit the nearest cache, as a power of two. In a larger segment each counts
+/// the starts of several slots: what makes a queue long is a crowd over hundreds of slots,
+/// which is seen just as well. Within a run of `2^k` slots about `k` of a queue are hidden.
+const COUNTERS_LOG: u32 = 15;
+
+/// Counts keys by their starts, for one segment and seed after another.
+pub(crate) struct Screen {
+    starts: Starts,
+    /// A counter is for `1 << slots_log` starts.
+    slots_log: u32,
+    counters: Vec<u8>,
+}
+
+impl Screen {
+    pub(crate) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
+        let starts = shape.starts();
+        // Half a power of two below the size of the cache, for the keys that pass by.
+        let slots_log = (starts.count().ilog2() + 1).saturating_sub(COUNTERS_LOG);
+        let counters = try_filled(0, (starts.count() >> slots_log) as usize + 1)?;
+        Ok(Self { starts, slots_log, counters })
+    }
+
+    /// The longest queue of a segment's keys under a seed, or any that is longer than `limit`. A
+    /// count that fills its byte stands for any number: an endless queue.
+    #[inline(always)]
+    pub(crate) fn longest_queue<V>(
+        &mut self,
+        keys: &[Item<u64, V>],
+        seed: Seed,
+        limit: u32,
+    ) -> u32 {
+        let Self { starts, slots_log, counters } = self;
+        counters.fill(0);
+        let place =
+            |key: &Item<u64, V>| (starts.start(seeded(key.hash, seed)) >> *slots_log) as usize;
+        let mut count = |place: usize| {
+            let counter = &mut counters[place];
+            *counter += u8::from(*counter != u8::MAX);
+        };
+        // Several are hashed before any is counted, since counting waits for the one before.
+        let (fours, rest) = keys.as_chunks::<4>();
+        for keys in fours {
+            keys.each_ref().map(place).into_iter().for_each(&mut count);
+        }
+        rest.iter().map(place).for_each(count);
+        if counters.contains(&u8::MAX) {
+            return u32::MAX;
+        }
+        // What a run of several slots hides.
+        let hidden = *slots_log;
+        let limit = limit.saturating_sub(hidden);
+        rate::longest_queue(counters, 1 << hidden, limit).saturating_add(hidden)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Width;
+    use crate::ribbon::equation::mix;
+    use alloc::vec;
+
+    #[test]
+    fn a_count_that_fills_its_byte_is_an_endless_queue() {
+        let shape = Shape { width: Width::W64, segment_slots: 1000, ..Shape::EMPTY };
+        let mut screen = Screen::new(&shape).expect("memory");
+        for (same, endless) in [(200, false), (254, false), (255, true), (300, true)] {
+            let keys: Vec<Item<u64, ()>> = vec![mix(1).into(); same];
+            let queue = screen.longest_queue(&keys, Seed::new(0), u32::MAX);
+            assert_eq!(queue == u32::MAX, endless, "{same} keys");
+            assert!(endless || queue as usize == same - 1);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The pushed keys: in memory, or spilled as far as they are too many.
+
+use super::{Directory, Group, Item, Keys, Partitioned, Resources, Spill, Value, contradiction};
+use crate::build::variant::Failure;
+use crate::error::BuildError;
+use crate::plan::{Plan, Runs};
+use crate::progress::Reporter;
+use crate::storage::memory::try_reserve_huge;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+/// Keys by their mixed hashes, each mapped to something.
+pub(crate) struct Store<V> {
+    /// Those in memory, in the order in which they were pushed.
+    pub(crate) items: Vec<Item<u64, V>>,
+    /// Where others may go.
+    pub(crate) directory: Option<Directory>,
+    /// Those that went there.
+    spill: Option<Spill<V>>,
+}
+
+impl<V> Default for Store<V> {
+    fn default() -> Self {
+        Self { items: Vec::new(), directory: None, spill: None }
+    }
+}
+
+impl<V> From<Vec<Item<u64, V>>> for Store<V> {
+    fn from(items: Vec<Item<u64, V>>) -> Self {
+        Self { items, ..Self::default() }
+    }
+}
+
+impl<V: Value> Store<V> {
+    pub(crate) fn len(&self) -> u64 {
+        self.spill.as_ref().map_or(0, Spill::len) + self.items.len() as u64
+    }
+
+    /// A store without keys and without a buffer for them, that spills to the same directory.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { directory: self.directory.clone(), ..Self::default() }
+    }
+
+    /// Removes all keys; their buffer stays.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.spill = None;
+    }
+
+    /// How keys are spilled, if they may be.
+    pub(crate) fn runs(&self, max_memory: u64) -> Option<Runs> {
+        self.directory.as_ref()?;
+        let begun = self.spill.as_ref().map(Spill::runs);
+        Some(begun.unwrap_or_else(|| Runs::within(max_memory, size_of::<Item<u64, V>>() as u64)))
+    }
+
+    /// Makes room for at least one more key, and for so many if memory allows it.
+    pub(crate) fn make_room(
+        &mut self,
+        additional: usize,
+        resources: &Resources,
+    ) -> Result<(), BuildError> {
+        let mut additional = additional.max(self.items.len());
+        if let Some(runs) = resources.means.runs {
+            if self.items.len() as u64 >= runs.items {
+                self.spill_all(runs)?;
+            }
+            let room = runs.items.saturating_sub(self.items.len() as u64).max(1);
+            additional = additional.min(usize::try_from(room).unwrap_or(usize::MAX));
+        }
+        Ok(try_reserve_huge(&mut self.items, additional)?)
+    }
+
+    /// Gives the keys, in groups and by segments, to some work.
+    pub(super) fn with_keys<T>(
+        &mut self,
+        plan: &Plan,
+        resources: Resources,
+        progress: &mut Reporter<'_>,
+        work: impl FnOnce(&Keys<'_, V>, Resources, &mut Reporter<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(runs) = plan.spilling() {
+            self.spill_all(runs)?;
+            self.items = Vec::new();
+        } else {
+            self.fetch_all()?;
+        }
+        if let Some(spill) = &self.spill {
+            let schedule = plan.schedule(spill.runs(), |bits| spill.fullest(bits));
+            let resources = resources.on_schedule(plan, schedule)?;
+            let keys = Keys::Spilled(spill, schedule);
+            return work(&keys, resources, progress);
+        }
+        let group = Group::all(plan.shape.segment_bits);
+        let given: Cow<'_, [_]> = match V::CONTRADICTS {
+            true => (&self.items).into(),
+            false => core::mem::take(&mut self.items).into(),
+        };
+        let ordered = Partitioned::new(given, group, resources.threads(), progress)?;
+        let keys = Keys::Here(ordered);
+        let done = work(&keys, resources, progress);
+        if let (Keys::Here(ordered), false) = (keys, V::CONTRADICTS) {
+            self.items = ordered.into_items().into_owned();
+        }
+        done
+    }
+
+    /// Writes what is in memory to the file.
+    fn spill_all(&mut self, runs: Runs) -> Result<(), BuildError> {
+        if let (None, Some(directory)) = (&self.spill, &self.directory) {
+            self.spill = Some(Spill::create(directory, runs)?);
+        }
+        if let Some(spill) = &mut self.spill {
+            // More than a run if the limit came after the keys.
+            let run = usize::try_from(runs.items).unwrap_or(usize::MAX);
+            self.items.chunks_mut(run).try_for_each(|run| spill.write(run))?;
+            self.items.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads what is in the file into memory. What is there already goes to the file first: there
+    /// may be no room for it beside all others.
+    fn fetch_all(&mut self) -> Result<(), BuildError> {
+        if let Some(runs) = self.spill.as_ref().map(Spill::runs) {
+            self.spill_all(runs)?;
+            self.items = Vec::new();
+        }
+        if let Some(spill) = self.spill.take() {
+            self.items = spill.load(Group::all(0), 1)?.into_items().into_owned();
+        }
+        Ok(())
+    }
+
+    /// Leaves each key once, beside so many bytes that are kept; how many are removed. Refuses
+    /// keys that contradict each other.
+    pub(super) fn remove_duplicates(
+        &mut self,
+        kept: usize,
+        resources: &Resources,
+    ) -> Result<u64, BuildError> {
+        contradiction::refuse(&self.items)?;
+        let before = self.len();
+        if let Some(spill) = &self.spill {
+            let limit = resources.means.max_memory;
+            self.spill = Some(distinct(spill, limit, kept as u64)?);
+        }
+        self.items.sort_unstable();
+        self.items.dedup();
+        Ok(before - self.len())
+    }
+}
+
+/// Spilled keys, each once, within so many bytes of which some are taken.
+fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
+    let size = size_of::<Item<u64, V>>() as u64;
+    // Of three parts one holds a cell and one what is to be written.
+    let most = limit.saturating_sub(taken) / 3 / size;
+    let distinct = spill.distinct(usize::try_from(most).unwrap_or(usize::MAX).max(4))?;
+    distinct.ok_or_else(|| {
+        let cell = spill.fullest(spill.runs().cell_bits);
+        BuildError::MemoryLimit { needed: taken + cell.saturating_mul(5 * size), limit }
+    })
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use crate::ribbon::equation::mix;
+    use crate::testing::Random;
+    use crate::{BuildError, Filter, Variant};
+    use alloc::vec::Vec;
+
+    /// Builds within the least that random hashes need.
+    fn build(variant: Variant, hashes: &[u64]) -> Result<Filter, BuildError> {
+        let builder = Filter::builder().variant(variant).columns(2.0).max_memory(1);
+        let builder = builder.spill_to(std::env::temp_dir());
+        let limit = builder.plan_for(hashes.len() as u64)?.peak_memory();
+        let mut builder = builder.max_memory(limit);
+        builder.extend_hashes(hashes.iter().copied());
+        builder.finish()
+    }
+
+    /// Different hashes that all belong to one segment, and to one cell: refused wherever that
+    /// segment was planned for a share of the keys, and built without a loss where it is the only one.
+    #[test]
+    fn a_crowd_in_one_of_several_segments_is_refused() {
+        let mut random = Random(5);
+        let crowd = core::iter::repeat_with(|| random.next()).filter(|&hash| mix(hash) >> 58 == 0);
+        let hashes: Vec<u64> = crowd.take(300_000).collect();
+        for &variant in Variant::ALL {
+            let plan = Filter::builder().variant(variant).columns(2.0).plan_for(300_000);
+            let alone = plan.expect("a plan").segments() == 1;
+            match build(variant, &hashes) {
+                Ok(filter) => {
+                    assert!(alone, "{variant}");
+                    assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)), "{variant}");
+                }
+                Err(BuildError::MemoryLimit { needed, limit }) => {
+                    assert!(!alone && needed > limit, "{variant}");
+                }
+                Err(other) => panic!("{variant}: {other}"),
+            }
+        }
+    }
+}

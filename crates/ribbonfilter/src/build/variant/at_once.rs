@@ -1,0 +1,253 @@
+//! Systems that take the keys of a class together: all of them, or none.
+//!
+//! Standard and Bumped ribbons are filled so. A class goes in by planes where the CPU has
+//! instructions for them ([`Planes`]) and by tables elsewhere ([`Panels`]); both fill the same
+//! rows and give the same solution.
+
+use super::window::Class;
+use crate::Width;
+use crate::build::{Goal, Item, Value};
+use crate::error::OutOfMemory;
+use crate::kernel::Instructions;
+use crate::ribbon::equation::{Seeded, Starts};
+use crate::ribbon::layers::Buckets;
+use crate::ribbon::layout::Layout;
+use crate::ribbon::width::Band;
+use crate::solve::banding::RightSide;
+use crate::solve::byte_sliced::{Eliminator, MOST_LANES, Planes};
+use crate::solve::four_russians::Panels;
+use crate::storage::memory::try_reserve;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// The linear system of a segment, however it is kept.
+pub(super) trait System: Sized + Send {
+    /// What keys are mapped to.
+    type Value: Value;
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
+    /// `slots` empty rows, a multiple of 64, for keys with these starts and `columns` columns.
+    fn new(
+        means: Self::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory>;
+
+    /// Empties every row.
+    fn clear(&mut self);
+
+    /// Adds the equations of a class and tells how many rows they fill. If its distinct keys
+    /// are not independent of each other and of what is there, nothing is added and nothing
+    /// is told.
+    fn insert<I: Instructions>(
+        &mut self,
+        instructions: I,
+        class: Class<'_, Self::Value>,
+    ) -> Result<Option<usize>, OutOfMemory>;
+
+    /// Solves the system into a segment's bytes.
+    fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
+}
+
+/// A linear system that takes many equations together.
+pub(super) trait Elimination<B, R>: Sized + Send {
+    /// What the CPU must be able to do.
+    type Means: Copy;
+
+    /// So many empty rows, for so many columns.
+    fn new(means: Self::Means, slots: u64, columns: usize) -> Result<Self, OutOfMemory>;
+
+    /// Empties every row.
+    fn clear(&mut self);
+
+    /// Makes rows of so many equations, at most [`MOST_LANES`], in the order of their starts:
+    /// start, cyclic coefficients and right-hand side of each. If they are not independent of each
+    /// other and of the rows that are there, nothing changes.
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, R)>,
+    ) -> Result<bool, OutOfMemory>;
+
+    /// Gives every free variable a value, until the rows are emptied.
+    fn set_free(&mut self, free: impl Fn(u64) -> u64);
+
+    /// Solves the system into a segment's bytes; free variables are zero unless they were set.
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]);
+}
+
+impl<B: Band, R: RightSide> Elimination<B, R> for Planes {
+    type Means = Eliminator;
+
+    fn new(means: Eliminator, slots: u64, columns: usize) -> Result<Self, OutOfMemory> {
+        Self::new(means, B::WIDTH, size_of::<R>(), slots, columns)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, R)>,
+    ) -> Result<bool, OutOfMemory> {
+        let words = |(start, cyclic, right_side): (u32, B, R)| {
+            (start, cyclic.to_words(), right_side.bits())
+        };
+        self.fill(lanes, equations.map(words));
+        Ok(self.eliminate())
+    }
+
+    fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.set_free(free);
+    }
+
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        self.solve(layout, bytes);
+    }
+}
+
+impl<B: Band, R: RightSide> Elimination<B, R> for Panels<B, R> {
+    type Means = ();
+
+    fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
+        Self::new(slots as usize)
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        lanes: usize,
+        equations: impl Iterator<Item = (u32, B, R)>,
+    ) -> Result<bool, OutOfMemory> {
+        self.fill(lanes, equations)?;
+        Ok(self.eliminate())
+    }
+
+    fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.set_free(free);
+    }
+
+    fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        self.solve(layout, bytes);
+    }
+}
+
+/// A system into which classes go at once.
+pub(super) struct AtOnce<B, R: Goal, E> {
+    starts: Starts,
+    elimination: E,
+    /// A class without its duplicates.
+    distinct: Vec<(u32, Item<Seeded, R::Value>)>,
+    types: PhantomData<(B, R)>,
+}
+
+/// More keys than a class has starts, and a width more, are never independent, so that a class
+/// that is too large for the lanes does not fit anyway.
+const _: () = {
+    let mut width = 0;
+    while width < Width::ALL.len() {
+        let Buckets { log, thresholds } = Buckets::of(Width::ALL[width]);
+        let mut upper = 1 << log;
+        let mut class = 0;
+        while class < thresholds.len() {
+            let rows = upper - thresholds[class] + Width::ALL[width].bits() - 1;
+            assert!(rows as usize <= MOST_LANES);
+            upper = thresholds[class];
+            class += 1;
+        }
+        width += 1;
+    }
+};
+
+impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
+    type Value = R::Value;
+    type Means = E::Means;
+
+    fn new(
+        means: E::Means,
+        slots: u64,
+        starts: Starts,
+        columns: usize,
+    ) -> Result<Self, OutOfMemory> {
+        let elimination = E::new(means, slots, columns)?;
+        Ok(Self { starts, elimination, distinct: Vec::new(), types: PhantomData })
+    }
+
+    fn clear(&mut self) {
+        self.elimination.clear();
+    }
+
+    #[inline(always)]
+    fn insert<I: Instructions>(
+        &mut self,
+        _: I,
+        class: Class<'_, R::Value>,
+    ) -> Result<Option<usize>, OutOfMemory> {
+        let keys = class.items.len();
+        if keys <= MOST_LANES {
+            if self.eliminate(class.keys())? {
+                return Ok(Some(keys));
+            }
+            // Most often it does not fit, but it may only be that a key is there twice.
+            if class.duplicates() == 0 {
+                return Ok(None);
+            }
+        }
+        self.insert_distinct(class)
+    }
+
+    #[inline(always)]
+    fn solve<I: Instructions>(&self, _: I, layout: &Layout, bytes: &mut [u8]) {
+        self.elimination.solve(layout, bytes);
+    }
+}
+
+impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
+    /// See [`Elimination::set_free`].
+    pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
+        self.elimination.set_free(free);
+    }
+
+    /// Makes rows of some keys, in the order of their starts, if they are independent.
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        keys: impl ExactSizeIterator<Item = (u32, Item<Seeded, R::Value>)>,
+    ) -> Result<bool, OutOfMemory> {
+        let starts = self.starts;
+        let lanes = keys.len();
+        let equations = keys.map(|(start, item)| {
+            let coefficients: B = starts.coefficients(item.hash, start.into());
+            (start, coefficients.cyclic(start), R::of(item))
+        });
+        self.elimination.eliminate(lanes, equations)
+    }
+
+    /// The same for a class with duplicates, which say nothing new.
+    #[cold]
+    #[inline(never)]
+    fn insert_distinct(
+        &mut self,
+        class: Class<'_, R::Value>,
+    ) -> Result<Option<usize>, OutOfMemory> {
+        let mut distinct = core::mem::take(&mut self.distinct);
+        distinct.clear();
+        try_reserve(&mut distinct, class.items.len())?;
+        distinct.extend(class.keys());
+        distinct.sort_unstable();
+        distinct.dedup();
+        let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied())?;
+        let filled = fits.then_some(distinct.len());
+        self.distinct = distinct;
+        Ok(filled)
+    }
+}

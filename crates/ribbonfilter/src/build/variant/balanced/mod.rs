@@ -1,0 +1,250 @@
+//! Balanced Ribbon (paper, section 6): two places for every key, and hardly a slot empty.
+//!
+//! A Standard system needs spare slots because its keys are unevenly spread. Here the system
+//! is cut into soft *shards*, and a shard that has too many keys *bumps* some of them to
+//! their second place in a later shard; a byte of metadata a shard tells which. Shards are
+//! in levels of which each has half the shards of the one before, and a key is bumped to
+//! the next level only. Level 0 is overloaded on purpose, and what it bumps overloads the
+//! next, so that there is always a supply of keys to fill a shard with, down to the last.
+//!
+//! Segments cut across this. A level is a run of whole segments, up to the last segment,
+//! which has the last levels in it. No equation crosses a segment's end and keys are bumped
+//! between levels, so the segments of a level are independent: they are shared among
+//! threads, and the bytes do not depend on who solves which.
+//!
+//! Construction fails only if a bumped key finds no room at its second place, for all
+//! practical purposes in the last shard: all the room that was wasted before is missing
+//! there. The planner gives so many slots that this happens to at most one seed in six for
+//! small sets, and hardly ever for large ones; the lowest seed that works is taken. If none
+//! of [`MAX_SEEDS`] does, or if a segment is so crowded that none
+//! can, there are to be more slots.
+//!
+//! A system of one shard is a Standard one.
+
+mod segment;
+
+use super::{Failure, Solved, standard};
+use crate::build::{
+    Crew, Goal, Group, Item, Partitioned, Task, Value, contradiction_among, places,
+};
+use crate::error::BuildError;
+use crate::progress::Reporter;
+use crate::ribbon::equation::{Seed, Shards};
+use crate::ribbon::shape::Shape;
+use crate::ribbon::width::{Band, with_band};
+use crate::storage::memory::try_reserve;
+use alloc::vec;
+use alloc::vec::Vec;
+use segment::{Balancing, Outcome};
+
+/// Seeds that are tried before there are more slots.
+const MAX_SEEDS: u8 = 16;
+/// A segment with more than 5/4 of its share of the keys, and eight standard deviations more,
+/// tells of duplicates or of skewed hashes, which no seed can mend.
+const CROWDED: (u64, u64) = (5, 4);
+
+pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+    match task.plan.shape.shards() {
+        Some(shards) => with_band!(task.plan.shape.width, B => first_seed::<B, R>(task, shards)),
+        None => standard::solve::<R>(task),
+    }
+}
+
+/// Solves the system under the lowest seed that works.
+fn first_seed<B: Band, R: Goal>(
+    task: &mut Task<'_, '_, R::Value>,
+    shards: Shards,
+) -> Result<Solved, Failure> {
+    if is_crowded(task)? {
+        return Err(Failure::NoSeed);
+    }
+    let mut crew = task.crew::<B, R>()?;
+    for seed in 0..MAX_SEEDS {
+        match solve_levels(task, &mut crew, shards, seed) {
+            // No other seed helps against two values for one key.
+            Err(Failure::NoSeed) if seed == 0 && contradicts(task)? => break,
+            Err(Failure::NoSeed) => {}
+            done => return done,
+        }
+    }
+    Err(Failure::NoSeed)
+}
+
+/// Whether two items of one key contradict each other; they are in one segment.
+fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
+    task.any_segment(|keys| Ok(contradiction_among(keys)?))
+}
+
+/// Whether some segment has far more keys than the others.
+fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
+    let segments = task.plan.shape.segments();
+    let share = task.plan.keys() / segments;
+    let most = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
+    Ok(segments > 1 && task.any_segment(|keys| Ok(keys.len() as u64 > most))?)
+}
+
+/// Whether the plan's slots suffice under one seed, for simulations.
+pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
+    fn run<B: Band>(task: &mut Task<'_, '_, ()>, seed: u8) -> Result<Solved, Failure> {
+        let shards = task.plan.shape.shards().expect("more than one shard");
+        solve_levels(task, &mut task.crew::<B, u32>()?, shards, seed)
+    }
+    with_band!(task.plan.shape.width, B => run::<B>(task, seed)).is_ok()
+}
+
+/// Solves the system under one seed, level by level.
+fn solve_levels<B: Band, R: Goal>(
+    task: &mut Task<'_, '_, R::Value>,
+    crew: &mut Crew<B, R>,
+    shards: Shards,
+    seed: u8,
+) -> Result<Solved, Failure> {
+    let Task { plan, keys, bytes, resources, progress } = task;
+    let (shape, threads) = (plan.shape, resources.threads());
+    let (mut places, mut before) = (places(&shape, bytes), 0);
+    let mut solved = Solved { seeds: vec![seed], ..Solved::default() };
+    try_reserve(&mut solved.metadata, shards.count() as usize)?;
+    let mut bumped = Vec::new();
+    for level in 0..=shape.segment_bits {
+        let level_bits = (shape.segment_bits - level).saturating_sub(1);
+        let arrived = by_segment(bumped, level_bits, threads)?;
+        let (first, mut outcomes) = (before, Vec::new());
+        let room = resources.room_for_bumped();
+        for group in groups(first, level_bits, shape.segment_bits, keys.group_bits()) {
+            let keys_of = |group| keys.group(group);
+            let mine = keys_of(group)?;
+            let others = later_half(group, &shape).map(keys_of).transpose()?;
+            let level_segments = group.len().min(1 << level_bits);
+            let segments = places.by_ref().take(level_segments).map(|place| place.with(&mine));
+            let done = crew.each_from(before, segments, progress, |workspace, segment| {
+                let number = segment.first_slot / shape.segment_slots;
+                let balancing = Balancing {
+                    shards,
+                    seed: Seed::new(seed),
+                    starts: shape.starts(),
+                    shard_slots: shape.segment_slots as usize / shards.in_segment(),
+                    number,
+                    level,
+                    keys: segment.keys,
+                    overload: overload(others.as_ref(), number, shape.segment_bits),
+                    arrived: arrived.segment(number - first as u64),
+                };
+                let outcome = balancing.run(workspace)?;
+                room.take(outcome.bumped.len())?;
+                workspace.solve(|_| 0, &segment.layout, segment.bytes);
+                Ok(outcome)
+            })?;
+            before += level_segments;
+            outcomes.extend(done);
+        }
+        bumped = gather(&mut solved, outcomes)?;
+    }
+    Ok(solved)
+}
+
+/// The groups that have the segments of a level; the last may have more than these.
+fn groups(
+    first: usize,
+    level_bits: u32,
+    segment_bits: u32,
+    group_bits: u32,
+) -> impl Iterator<Item = Group> {
+    let each = segment_bits - group_bits;
+    let (first, count) = (first as u64 >> each, 1 << level_bits.saturating_sub(each));
+    (first..first + count).map(move |number| Group::new(segment_bits, group_bits, number))
+}
+
+/// The group with the segments whose overload those of a group take, if it has any of level 0.
+fn later_half(group: Group, shape: &Shape) -> Option<Group> {
+    let half = shape.segments() / 2;
+    (group.first() < half).then(|| group.behind(half))
+}
+
+/// The keys of the segment in the later half whose overload a segment of level 0 takes.
+fn overload<'a, V: Value>(
+    later: Option<&'a Partitioned<'_, V>>,
+    number: u64,
+    segment_bits: u32,
+) -> &'a [Item<u64, V>] {
+    let half = (1 << segment_bits) >> 1;
+    match later {
+        Some(later) if number < half => later.segment(number + half),
+        _ => &[],
+    }
+}
+
+/// Bumped keys in the order of the segments of the next level.
+fn by_segment<V: Value>(
+    bumped: Vec<Item<u64, V>>,
+    bits: u32,
+    threads: usize,
+) -> Result<Partitioned<'static, V>, BuildError> {
+    Partitioned::new(bumped, Group::all(bits), threads, &mut Reporter::default())
+}
+
+/// Adds up what the segments of a level gave; the keys that it bumps.
+fn gather<V: Value>(
+    solved: &mut Solved,
+    outcomes: Vec<Outcome<V>>,
+) -> Result<Vec<Item<u64, V>>, Failure> {
+    let mut bumped = Vec::new();
+    try_reserve(&mut bumped, outcomes.iter().map(|outcome| outcome.bumped.len()).sum())?;
+    for outcome in outcomes {
+        bumped.extend(outcome.bumped);
+        solved.metadata.extend(outcome.metadata);
+        solved.redundant += outcome.redundant;
+    }
+    Ok(bumped)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ribbon::equation::mix;
+    use crate::testing::Random;
+    use crate::{BuildError, Filter, Variant, Width};
+    use alloc::vec::Vec;
+
+    fn build(hashes: impl Iterator<Item = u64>) -> Result<Filter, BuildError> {
+        let target = Filter::builder().variant(Variant::Balanced).width(Width::W32).columns(1.0);
+        let mut builder = target;
+        builder.extend_hashes(hashes);
+        builder.finish()
+    }
+
+    /// Random hashes whose mix has its top bits in a range of the 16 values that they can take.
+    fn crowd(keys: usize, sixteenths: core::ops::Range<u64>) -> Vec<u64> {
+        let mut random = Random(12);
+        let hashes = core::iter::repeat_with(|| random.next());
+        hashes.filter(|&hash| sixteenths.contains(&(mix(hash) >> 60))).take(keys).collect()
+    }
+
+    #[test]
+    fn keys_that_crowd_in_one_segment_are_refused() {
+        let keys = 1 << 17;
+        for sixteenths in [0..8, 8..16, 15..16] {
+            let refused = build(crowd(keys, sixteenths).into_iter());
+            assert!(matches!(refused, Err(BuildError::Unsolvable { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn uneven_segments_are_levelled_out() {
+        // The first half of the system gets 1/16 more than its share: less than the overload.
+        let keys = 1 << 17;
+        let mut hashes = crowd(keys / 16, 0..8);
+        let mut random = Random(13);
+        hashes.extend((0..keys - keys / 16).map(|_| random.next()));
+        let filter = build(hashes.iter().copied()).expect("within the overload");
+        assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)));
+        assert!(filter.bits_per_key() < 1.1, "{filter:?}");
+    }
+
+    #[test]
+    fn one_hash_many_times_is_one_key() {
+        for times in [1 << 13, 1 << 17] {
+            let filter = build(core::iter::repeat_n(7, times)).expect("one key");
+            assert_eq!(filter.len(), 1);
+            assert!(filter.contains_hash(7));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Bumped Ribbon (BuRR): layers that pass on the few keys they cannot hold.
+//!
+//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast succinct retrieval and
+//! approximate membership using ribbon" (2022), sections 4 and 5. A system with fewer slots
+//! than keys is filled to the last slot; where it has too many keys some are *bumped*, by
+//! ranges of starts that two bits a bucket describe, to the next layer, which is a small
+//! system of the same kind. The last layer is a Standard ribbon, the only one that can fail
+//! and has a seed.
+//!
+//! - [`window`](super::window) brings the keys of a segment into order,
+//! - [`segment`] decides what each bucket bumps,
+//! - [`at_once`](super::at_once) inserts classes of keys, all or none.
+//!
+//! Layers follow each other; the segments of one are independent and shared among threads.
+
+mod segment;
+
+use self::segment::{Bumping, Fill, Workspace};
+use super::at_once::{AtOnce, System};
+use super::standard;
+use super::{Failure, Solved};
+use crate::build::{
+    Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
+};
+use crate::error::OutOfMemory;
+use crate::kernel::Kernel;
+use crate::plan::standard_queue_limit;
+use crate::progress::Reporter;
+use crate::ribbon::layers::Codes;
+use crate::ribbon::shape::Shape;
+use crate::ribbon::width::{Band, with_band};
+use crate::solve::byte_sliced::{Eliminator, Planes};
+use crate::solve::four_russians::Panels;
+use crate::storage::memory::try_reserve;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+    let means = Eliminator::of(task.resources.kernel);
+    with_band!(task.plan.shape.width, B => match means {
+        Some(means) => solve_layers::<B, R, AtOnce<B, R, Planes>>(task, means),
+        None => solve_layers::<B, R, AtOnce<B, R, Panels<B, R>>>(task, ()),
+    })
+}
+
+fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
+    task: &mut Task<'_, '_, R::Value>,
+    means: S::Means,
+) -> Result<Solved, Failure> {
+    let Task { plan, keys, bytes, resources, progress } = task;
+    let shape = plan.shape;
+    let mut solved = Solved::default();
+    let (mut bytes, mut first_slot, mut bumped) = (&mut **bytes, 0, None);
+    for (number, layer) in shape.layers().enumerate() {
+        let alone = shape.of_layer(first_slot, layer);
+        let all = Group::all(alone.segment_bits);
+        let further = match bumped.take() {
+            None => None,
+            Some(bumped) => {
+                Some(Keys::Here(Partitioned::new(bumped, all, resources.threads(), progress)?))
+            }
+        };
+        let keys = further.as_ref().unwrap_or(keys);
+        if number == shape.further.layers().len() {
+            let last = keys.group(all)?;
+            solve_last::<B, R>(&alone, last.segment(0), bytes, *resources, &mut solved)?;
+            break;
+        }
+        let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
+        let found = fill_layer::<S>(means, &alone, keys, mine, *resources, progress)?;
+        bumped = Some(gather(&mut solved, found)?);
+        (bytes, first_slot) = (behind, first_slot + layer.slots());
+    }
+    if solved.codes.exceptions.len() > shape.further.exceptions as usize {
+        return Err(Failure::NoSeed);
+    }
+    Ok(solved)
+}
+
+/// Fills and solves all segments of a bumping layer.
+fn fill_layer<S: System>(
+    means: S::Means,
+    layer: &Shape,
+    keys: &Keys<'_, S::Value>,
+    bytes: &mut [u8],
+    resources: Resources,
+    progress: &mut Reporter<'_>,
+) -> Result<Vec<Bumping<S::Value>>, Failure> {
+    let threads = resources.threads().min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
+    let mut workspaces = Vec::new();
+    for _ in 0..threads.max(1) {
+        workspaces.push(Workspace::<S>::new(means, layer)?);
+    }
+    let room = resources.room_for_bumped();
+    each_group(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
+        let bumping = resources.kernel.run(Fill { workspace, segment })?;
+        room.take(bumping.bumped.len())?;
+        Ok(bumping)
+    })
+}
+
+/// Adds what the segments of a layer found to what is known; the bumped keys.
+fn gather<V: Value>(
+    solved: &mut Solved,
+    found: Vec<Bumping<V>>,
+) -> Result<Vec<Item<u64, V>>, OutOfMemory> {
+    let Codes { codes, exceptions } = &mut solved.codes;
+    let mut bumped = Vec::new();
+    try_reserve(&mut bumped, found.iter().map(|segment| segment.bumped.len()).sum())?;
+    try_reserve(codes, found.iter().map(|segment| segment.codes.len()).sum())?;
+    for segment in found {
+        try_reserve(exceptions, segment.exceptions.len())?;
+        let first = codes.len() as u64;
+        exceptions.extend(segment.exceptions.iter().map(|bucket| first + bucket));
+        codes.extend_from_slice(&segment.codes);
+        bumped.extend_from_slice(&segment.bumped);
+        solved.redundant += segment.redundant;
+    }
+    Ok(bumped)
+}
+
+/// Solves the last layer under the lowest seed that works.
+fn solve_last<B: Band, R: Goal>(
+    layer: &Shape,
+    keys: &[Item<u64, R::Value>],
+    bytes: &mut [u8],
+    resources: Resources,
+    solved: &mut Solved,
+) -> Result<(), Failure> {
+    let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
+    let mut workspace = standard::Workspace::<B, R>::new(layer, resources.kernel)?;
+    let found = workspace.first_seed(limit, keys)?;
+    let (seed, redundant) = found.ok_or(Failure::NoSeed)?;
+    workspace.solve(&layer.layout(), bytes);
+    solved.seeds = vec![seed];
+    solved.redundant += redundant;
+    Ok(())
+}
+
+/// Slots that stay empty in a bumping layer of one segment, and the buckets that bump all
+/// their keys, for simulations.
+pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
+    fn run<S: System<Value = ()>>(
+        means: S::Means,
+        layer: &Shape,
+        keys: &[Item<u64, ()>],
+        kernel: Kernel,
+    ) -> Bumping<()> {
+        let layout = layer.layout();
+        let mut bytes = vec![0; layout.size_in_bytes() as usize];
+        let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
+        let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
+        kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
+    }
+    let bumping = with_band!(layer.width, B => match Eliminator::of(kernel) {
+        Some(means) => run::<AtOnce<B, u32, Planes>>(means, layer, keys, kernel),
+        None => run::<AtOnce<B, u32, Panels<B, u32>>>((), layer, keys, kernel),
+    });
+    let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
+    (layer.segment_slots - rows, bumping.exceptions.len())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! What bytes may hold.
+
+use core::fmt;
+
+/// What bytes may hold: [`OpenError::WrongKind`](crate::OpenError::WrongKind) tells it of bytes
+/// that were opened as something else.
+///
+/// ```
+/// use ribbonfilter::{Filter, Function, Kind, OpenError};
+///
+/// let filter = Filter::build(["ada"], 0.01)?;
+/// match Function::open(filter.as_bytes()) {
+///     Err(OpenError::WrongKind { found, .. }) => assert_eq!(found, Kind::Filter),
+///     _ => unreachable!(),
+/// }
+/// assert_eq!(Kind::Container.to_string(), "container of shards");
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A [`Filter`](crate::Filter).
+    Filter,
+    /// A [`Function`](crate::Function).
+    Function,
+    /// A [`Part`](crate::Part) of a filter.
+    Part,
+    /// A container of [`Shards`](crate::Shards).
+    Container,
+    /// A [`Shard`](crate::Shard) that stands alone.
+    Shard,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Filter => "filter",
+            Self::Function => "function",
+            Self::Part => "part of a filter",
+            Self::Container => "container of shards",
+            Self::Shard => "shard",
+        })
+    }
+}

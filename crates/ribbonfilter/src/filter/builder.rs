@@ -1,0 +1,472 @@
+//! Keys go in, a filter comes out.
+
+use crate::build::collect::Collected;
+use crate::error::BuildError;
+use crate::filter::Filter;
+use crate::kernel::Kernel;
+use crate::plan::{Plan, Target};
+use crate::progress::{Control, Progress};
+use crate::storage::bytes::OwnedBytes;
+use crate::{Effort, Key, Variant, Width};
+use core::fmt;
+
+/// Collects keys and settings and builds a [`Filter`].
+///
+/// Keys are kept as 8 bytes each. Of the four targets ([rate](Self::false_positive_rate),
+/// [columns](Self::columns), [bits a key](Self::bits_per_key),
+/// [total bytes](Self::total_bytes)) the last one given counts; without any it is a rate
+/// of 0.01. Settings are checked when the plan is made.
+///
+/// ```
+/// use ribbonfilter::{Filter, Variant, Width};
+///
+/// let mut builder = Filter::builder()
+///     .false_positive_rate(0.001)
+///     .variant(Variant::Homogeneous)
+///     .width(Width::W64);
+/// builder.push("ada");
+/// builder.extend(["grace", "edsger"]);
+/// let filter = builder.finish()?;
+/// assert!(filter.contains("edsger"));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// The bytes that come out are a function of the set of keys and the settings: the order
+/// of the keys does not matter. Duplicates do no harm. If more than one key in 1024 is
+/// one, they are removed and the filter is planned for the distinct keys.
+#[derive(Default)]
+pub struct FilterBuilder<'p> {
+    collected: Collected<'p, ()>,
+}
+
+impl<'p> FilterBuilder<'p> {
+    /// Aims for a false-positive rate, at most this.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().false_positive_rate(0.02).plan_for(5000)?;
+    /// assert!(plan.expected_rate() <= 0.02);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn false_positive_rate(self, rate: f64) -> Self {
+        self.target(Target::Rate(rate))
+    }
+
+    /// Aims for a size a key, at most this, everything stored included. For few keys the
+    /// fixed part counts: prefer a rate there.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().bits_per_key(8.2).plan_for(100_000)?;
+    /// assert!(plan.bits_per_key() <= 8.2 && plan.bits_per_key() > 8.19);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn bits_per_key(self, bits: f64) -> Self {
+        self.target(Target::BitsPerKey(bits))
+    }
+
+    /// Aims for the lowest rate in a size, at most this, everything stored included.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().total_bytes(4096).plan_for(3000)?;
+    /// assert!((4088..=4096).contains(&plan.size_in_bytes()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn total_bytes(self, bytes: u64) -> Self {
+        self.target(Target::TotalBytes(bytes))
+    }
+
+    /// Stores this many columns: a rate of about `2^-columns`. A fraction is stored as one
+    /// column more in a part of the blocks.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().columns(8.0).plan_for(3000)?;
+    /// assert_eq!(plan.expected_rate(), 1.0 / 256.0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn columns(self, columns: f64) -> Self {
+        self.target(Target::Columns(columns))
+    }
+
+    fn target(mut self, target: Target) -> Self {
+        self.collected.settings.target = target;
+        self
+    }
+
+    /// Takes this variant instead of the planner's choice.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Variant};
+    ///
+    /// let plan = Filter::builder().variant(Variant::Homogeneous).plan_for(5000)?;
+    /// assert_eq!(plan.variant(), Variant::Homogeneous);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.collected.settings.variant = Some(variant);
+        self
+    }
+
+    /// Takes this width instead of the planner's choice.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Width};
+    ///
+    /// let plan = Filter::builder().width(Width::W64).plan_for(5000)?;
+    /// assert_eq!(plan.width(), Width::W64);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn width(mut self, width: Width) -> Self {
+        self.collected.settings.width = Some(width);
+        self
+    }
+
+    /// How much time the build may take for a smaller filter.
+    ///
+    /// ```
+    /// use ribbonfilter::{Effort, Filter};
+    ///
+    /// let plan = Filter::builder().effort(Effort::Thorough).columns(8.0).plan_for(4000)?;
+    /// assert_eq!(plan.slots(), 4001);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.collected.settings.effort = effort;
+        self
+    }
+
+    /// Takes at least this share of slots more than keys, for a faster build: 0.2 is 20 %.
+    /// Never fewer than the planner would.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().overhead(0.2).plan_for(5000)?;
+    /// assert_eq!(plan.slots(), 6000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn overhead(mut self, share: f64) -> Self {
+        self.collected.settings.overhead = share;
+        self
+    }
+
+    /// Hashes keys under this seed, which the filter keeps. It must be set before the first
+    /// key; after that it makes [`finish`](Self::finish) fail.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder().key_seed(0x5eed);
+    /// builder.push("ada");
+    /// assert!(builder.finish()?.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn key_seed(mut self, key_seed: u64) -> Self {
+        self.collected.set_key_seed(key_seed);
+        self
+    }
+
+    /// Builds on so many threads: 0, the default, for all that the system offers. Without the
+    /// feature `parallel` it is always one. The bytes are the same for any number.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let build = |threads| {
+    ///     let mut builder = Filter::builder().threads(threads);
+    ///     builder.extend(0..200_000);
+    ///     builder.finish()
+    /// };
+    /// assert_eq!(build(1)?.as_bytes(), build(3)?.as_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.collected.threads = threads;
+        self
+    }
+
+    /// Takes no more memory than this for the build, pushed hashes and the filter included,
+    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. With
+    /// `spill_to`, hashes go to disk instead.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, Filter};
+    ///
+    /// let mut builder = Filter::builder().max_memory(10_000);
+    /// builder.extend(0..10_000);
+    /// assert!(matches!(builder.finish(), Err(BuildError::MemoryLimit { .. })));
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.collected.max_memory = Some(bytes);
+        self
+    }
+
+    /// Lets hashes beyond [`max_memory`](Self::max_memory) go to a temporary file in this
+    /// directory: 8 bytes a key, twice that for a while if many are duplicates. The bytes that
+    /// come out are the same. Without `max_memory` nothing is spilled.
+    ///
+    /// Both should be set before the first key. Hashes are written while keys are pushed, in
+    /// runs that take half of `max_memory`; while the filter is built, groups of segments
+    /// are read from them, on as many threads as memory allows. [`Plan::peak_memory`] tells what
+    /// is taken then. The filter itself counts, so there is a least that a build needs; if
+    /// `max_memory` is below it, the error tells it.
+    ///
+    /// The file has no name and is gone with the builder, whether the build succeeds, fails, is
+    /// cancelled or killed. If it cannot be written, all keys are dropped, those pushed later
+    /// too, and [`finish`](Self::finish) returns the error.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder().max_memory(12 << 20).spill_to(std::env::temp_dir());
+    /// builder.extend(0..1_000_000); // 17 MB in memory
+    /// assert!(builder.plan()?.peak_memory() <= 12 << 20);
+    /// let filter = builder.finish()?;
+    /// assert_eq!(filter.as_bytes(), Filter::build(0..1_000_000, 0.01)?.as_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn spill_to(mut self, directory: impl Into<std::path::PathBuf>) -> Self {
+        self.collected.store.directory = Some(directory.into());
+        self
+    }
+
+    /// Calls back while the filter is built; the callback can stop the build.
+    ///
+    /// ```
+    /// use ribbonfilter::{Control, Filter};
+    ///
+    /// let mut calls = 0;
+    /// let mut builder = Filter::builder().progress(|_| {
+    ///     calls += 1;
+    ///     Control::Continue
+    /// });
+    /// builder.extend(0..1000);
+    /// builder.finish()?;
+    /// assert!(calls > 0);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn progress<'q>(
+        self,
+        callback: impl FnMut(Progress) -> Control + Send + 'q,
+    ) -> FilterBuilder<'q> {
+        FilterBuilder { collected: self.collected.progress(callback) }
+    }
+
+    /// Adds a key.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push("ada");
+    /// builder.push(String::from("grace"));
+    /// assert_eq!(builder.len(), 2);
+    /// ```
+    #[inline]
+    pub fn push(&mut self, key: impl Key) {
+        self.push_hash(key.key_hash(self.collected.settings.key_seed));
+    }
+
+    /// Adds a key by a 64-bit hash of the caller's, to be asked for by
+    /// [`Filter::contains_hash`]. Any hash that is different for different keys will do.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push_hash(0x0123_4567_89ab_cdef);
+    /// assert!(builder.finish()?.contains_hash(0x0123_4567_89ab_cdef));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64) {
+        self.collected.push(key_hash, ());
+    }
+
+    /// Adds many keys.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(["ada", "grace"]);
+    /// builder.extend(0..10u32);
+    /// assert_eq!(builder.len(), 12);
+    /// ```
+    pub fn extend<I>(&mut self, keys: I)
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
+    }
+
+    /// Adds many keys by hashes of the caller's, as [`push_hash`](Self::push_hash) does.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend_hashes([1, 2, 3]);
+    /// assert!(builder.finish()?.contains_hash(3));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
+        self.collected.extend(key_hashes.into_iter().map(|key_hash| (key_hash, ())));
+    }
+
+    /// The number of keys added so far, duplicates included.
+    ///
+    /// ```
+    /// assert_eq!(ribbonfilter::Filter::builder().len(), 0);
+    /// ```
+    pub fn len(&self) -> u64 {
+        self.collected.len()
+    }
+
+    /// Whether no key was added yet.
+    ///
+    /// ```
+    /// assert!(ribbonfilter::Filter::builder().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What would come out for the keys added so far.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(0..1000);
+    /// assert_eq!(builder.plan()?.keys(), 1000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan(&self) -> Result<Plan, BuildError> {
+        self.plan_for(self.len())
+    }
+
+    /// What would come out for so many keys.
+    ///
+    /// ```
+    /// let plan = ribbonfilter::Filter::builder().plan_for(1_000_000_000)?;
+    /// assert!(plan.size_in_bytes() < 900_000_000);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys.
+    pub fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
+        self.collected.plan_for(keys)
+    }
+
+    /// The most keys whose filter takes at most so many bytes; 0 if not even one does.
+    ///
+    /// ```
+    /// let builder = ribbonfilter::Filter::builder().false_positive_rate(0.01);
+    /// let most = builder.max_keys(4096)?;
+    /// assert!(builder.plan_for(most)?.size_in_bytes() <= 4096);
+    /// assert!(builder.plan_for(most + 1)?.size_in_bytes() > 4096);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves.
+    pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
+        self.collected.settings.max_keys(bytes)
+    }
+
+    /// Builds the filter.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.extend(["ada", "grace"]);
+    /// assert!(builder.finish()?.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings contradict themselves or the number of keys, if memory runs out, if
+    /// the progress callback cancels, or if the key hashes are so far from random that no
+    /// system of reasonable size is solvable.
+    pub fn finish(mut self) -> Result<Filter, BuildError> {
+        opened(self.collected.build())
+    }
+
+    /// Builds the filter and leaves the builder without keys, with the same settings and the
+    /// buffer that held them: for whoever builds many filters, one after another.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// for block in [["ada", "grace"], ["edsger", "barbara"]] {
+    ///     builder.extend(block);
+    ///     let filter = builder.finish_and_reset()?;
+    ///     assert!(filter.len() == 2 && filter.contains(block[1]));
+    /// }
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish). The keys are gone then too.
+    pub fn finish_and_reset(&mut self) -> Result<Filter, BuildError> {
+        opened(self.collected.build_and_reset())
+    }
+
+    /// Removes all keys. The settings and the buffer for keys stay.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::Filter::builder();
+    /// builder.push("ada");
+    /// builder.reset();
+    /// assert!(builder.is_empty());
+    /// ```
+    pub fn reset(&mut self) {
+        self.collected.reset();
+    }
+
+    /// Builds with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.collected.kernel = Some(kernel);
+        self
+    }
+
+    /// Builds the filter and writes its bytes; returns how many.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder();
+    /// builder.push("ada");
+    /// let mut bytes = Vec::new();
+    /// builder.finish_to(&mut bytes)?;
+    /// assert!(Filter::open(bytes)?.contains("ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), or if writing fails.
+    #[cfg(feature = "std")]
+    pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
+        let bytes = self.collected.build()?;
+        self.collected.write(bytes.as_ref(), writer)
+    }
+}
+
+fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Filter, BuildError> {
+    Ok(Filter::open(built?).expect("what was built can be opened"))
+}
+
+impl fmt::Debug for FilterBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBuilder")
+            .field("settings", &self.collected.settings)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

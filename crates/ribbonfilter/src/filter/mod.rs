@@ -1,0 +1,463 @@
+//! The one filter type, over any bytes.
+
+mod builder;
+mod shrink;
+
+pub use builder::FilterBuilder;
+
+use crate::error::{BuildError, Kind, OpenError};
+use crate::format::{self, Header, Packed};
+use crate::kernel::Kernel;
+use crate::query::{self, Membership, Probe};
+use crate::storage::bytes::OwnedBytes;
+use crate::{Key, Variant, Width};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A static set that answers "might this key be in it?".
+///
+/// A key that was put in is always found. Another key is found by mistake with the
+/// [`expected_rate`](Self::expected_rate). The filter *is* its bytes: `D` may be the
+/// owned buffer of a fresh build, a borrowed slice, a memory map or anything else that is
+/// `AsRef<[u8]>`, at any alignment.
+///
+/// ```
+/// use ribbonfilter::Filter;
+///
+/// let filter = Filter::build(["ada", "grace", "edsger"], 0.01)?;
+/// assert!(filter.contains("ada"));
+///
+/// let view = Filter::open(filter.as_bytes())?;
+/// assert!(view.contains("grace"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A foreign `AsRef` that later returns bytes of another length than it was opened with
+/// can no longer be asked; every key is then reported as possibly present.
+#[derive(Clone)]
+pub struct Filter<D = OwnedBytes> {
+    data: D,
+    packed: Packed,
+    probe: Probe<Membership>,
+    /// The bytes that `data` had when it was opened.
+    len: usize,
+}
+
+impl Filter {
+    /// Builds a filter of all keys with a false-positive rate of at most `rate`.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let squares = Filter::build((0..1000u64).map(|n| n * n), 0.001)?;
+    /// assert!(squares.contains(144));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`FilterBuilder::finish`].
+    pub fn build<I>(keys: I, rate: f64) -> Result<Self, BuildError>
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        let mut builder = Self::builder().false_positive_rate(rate);
+        builder.extend(keys);
+        builder.finish()
+    }
+
+    /// A builder, for everything that can be chosen.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let mut builder = Filter::builder().bits_per_key(9.5);
+    /// builder.extend(0..1000);
+    /// assert!(builder.finish()?.bits_per_key() <= 9.5);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn builder() -> FilterBuilder<'static> {
+        FilterBuilder::default()
+    }
+
+    /// Whether the key with this hash might be in the set whose filter these bytes are: opens
+    /// the filter and queries it once, in one step.
+    ///
+    /// For engines that open a filter block for each lookup. The same bytes are refused as by
+    /// [`open`](Filter::open). Who queries a filter more than once opens it.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Key};
+    ///
+    /// let block: Vec<u8> = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
+    /// assert!(Filter::contains_hash_in(&block, "ada".key_hash(0))?);
+    /// assert!(Filter::contains_hash_in(&block[1..], "ada".key_hash(0)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a filter that this version can read, or not all of one.
+    #[inline]
+    pub fn contains_hash_in(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
+        let found = format::lookup::read(bytes)
+            .and_then(|lookup| query::once::contains(&lookup, bytes, key_hash));
+        match found {
+            Some(found) => Ok(found),
+            None => Self::contains_hash_in_any(bytes, key_hash),
+        }
+    }
+
+    /// The same for any bytes.
+    #[cold]
+    fn contains_hash_in_any(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
+        let header = Header::read(bytes, Kind::Filter)?;
+        let probe = Probe::<Membership>::of_filter_once(&header, bytes.len(), Kernel::best());
+        Ok(probe.query(bytes, key_hash))
+    }
+
+    /// Reads a filter from a file into memory.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("ribbon-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("names.ribbon");
+    /// std::fs::write(&path, Filter::build(["ada"], 0.01)?.as_bytes())?;
+    /// assert!(Filter::open_file(&path)?.contains("ada"));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as in [`open`](Filter::open).
+    #[cfg(feature = "std")]
+    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        Self::open(OwnedBytes::read_file(path)?)
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl Filter<crate::MappedBytes> {
+    /// Maps a filter's file into memory: nothing is read but what queries touch.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("ribbon-map-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("names.ribbon");
+    /// std::fs::write(&path, Filter::build(["ada"], 0.01)?.as_bytes())?;
+    /// // SAFETY: nobody else knows the file.
+    /// let filter = unsafe { Filter::map_file(&path)? };
+    /// assert!(filter.contains("ada"));
+    /// # drop(filter);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Filter::open).
+    ///
+    /// # Safety
+    /// Nobody may change or shorten the file, in this process or another, as long as the
+    /// filter lives: the bytes would change under a shared reference. A file that is *replaced*
+    /// by renaming another one onto it is not changed, so that is the way to update one.
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
+    }
+}
+
+impl<D: AsRef<[u8]>> Filter<D> {
+    /// Opens a filter over bytes that are there already, in constant time and without a
+    /// copy.
+    ///
+    /// Only the fixed part at the end is read and checked; [`verify`](Self::verify) checks
+    /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
+    /// panic or read outside.
+    ///
+    /// ```
+    /// use ribbonfilter::Filter;
+    ///
+    /// let bytes: Vec<u8> = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
+    /// let filter = Filter::open(&bytes[..])?;
+    /// filter.verify()?;
+    /// assert!(filter.contains("ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a filter that this version can read, or not all of one.
+    #[inline]
+    pub fn open(data: D) -> Result<Self, OpenError> {
+        let bytes = data.as_ref();
+        let mut header = Header::EMPTY;
+        header.fill(bytes, Kind::Filter)?;
+        let (len, packed) = (bytes.len(), Packed::of(bytes));
+        let probe = Probe::of_filter(&header, bytes, Kernel::best());
+        Ok(Self { data, packed, probe, len })
+    }
+
+    /// All that the fixed part tells.
+    pub(crate) fn header(&self) -> Header {
+        self.packed.header(self.data.as_ref())
+    }
+
+    /// Checks every byte against the checksums.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, OpenError};
+    ///
+    /// let mut bytes = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
+    /// bytes[0] ^= 1;
+    /// let altered = Filter::open(bytes).unwrap();
+    /// assert!(matches!(altered.verify(), Err(OpenError::DataDamaged)));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a byte was altered.
+    pub fn verify(&self) -> Result<(), OpenError> {
+        format::verify(self.data.as_ref(), Kind::Filter)
+    }
+
+    /// Whether the key might be in the set. Never false for a key that was put in.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build([3, 5, 7], 0.01)?;
+    /// assert!(filter.contains(5));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains(&self, key: impl Key) -> bool {
+        self.contains_hash(key.key_hash(self.packed.key_seed()))
+    }
+
+    /// Whether the key with this hash might be in the set.
+    ///
+    /// For keys that were put in by [`FilterBuilder::push_hash`], or whose
+    /// [`Key::key_hash`] is at hand. A key seed does not touch a hash that is given.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Key};
+    ///
+    /// let filter = Filter::build(["ada"], 0.01)?;
+    /// assert!(filter.contains_hash("ada".key_hash(0)));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn contains_hash(&self, key_hash: u64) -> bool {
+        self.probe.query(self.data.as_ref(), key_hash)
+    }
+
+    /// [`contains`](Self::contains) for many keys.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build([3, 5, 7], 0.0001)?;
+    /// assert_eq!(filter.contains_batch(&[3, 4, 5]), [true, false, true]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn contains_batch<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut hits = vec![false; keys.len()];
+        self.contains_batch_into(keys, &mut hits);
+        hits
+    }
+
+    /// [`contains_batch`](Self::contains_batch) into a buffer that is there already. If the
+    /// lengths differ, the longer one's rest is left alone.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build([3, 5, 7], 0.0001)?;
+    /// let mut hits = [false; 3];
+    /// filter.contains_batch_into(&[3, 4, 5], &mut hits);
+    /// assert_eq!(hits, [true, false, true]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
+        self.probe.query_keys(self.data.as_ref(), keys, self.packed.key_seed(), hits);
+    }
+
+    /// [`contains_hash`](Self::contains_hash) for many hashes.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Key};
+    /// # let filter = Filter::build(["ada"], 0.0001)?;
+    /// let hashes = ["ada", "grace"].map(|key| key.key_hash(0));
+    /// assert_eq!(filter.contains_hash_batch(&hashes), [true, false]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn contains_hash_batch(&self, key_hashes: &[u64]) -> Vec<bool> {
+        let mut hits = vec![false; key_hashes.len()];
+        self.contains_hash_batch_into(key_hashes, &mut hits);
+        hits
+    }
+
+    /// [`contains_hash_batch`](Self::contains_hash_batch) into a buffer that is there
+    /// already. If the lengths differ, the longer one's rest is left alone.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Key};
+    /// # let filter = Filter::build(["ada"], 0.0001)?;
+    /// let mut hits = [false; 2];
+    /// filter.contains_hash_batch_into(&["ada", "grace"].map(|key| key.key_hash(0)), &mut hits);
+    /// assert_eq!(hits, [true, false]);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
+        self.probe.query_hashes(self.data.as_ref(), key_hashes, hits);
+    }
+
+    /// The same filter with another kernel, for tests and benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.probe = Probe::of_filter(&self.header(), self.data.as_ref(), kernel);
+        self
+    }
+
+    /// The bytes of the filter: write them anywhere, [`open`](Self::open) them again.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(["ada"], 0.01)?;
+    /// assert_eq!(filter.as_bytes().len(), filter.size_in_bytes());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn as_bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The buffer that the filter was opened over.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(["ada"], 0.01)?;
+    /// let bytes = filter.into_inner();
+    /// assert!(bytes.as_ref().len() > 40);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn into_inner(self) -> D {
+        self.data
+    }
+
+    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build([1, 2, 2, 3], 0.01)?;
+    /// assert_eq!(filter.len(), 3);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn len(&self) -> u64 {
+        self.header().keys
+    }
+
+    /// Whether there is no key: every query is then answered with no.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build([""; 0], 0.01)?;
+    /// assert!(filter.is_empty());
+    /// assert!(!filter.contains("ada"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All bytes, the fixed part included.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::builder().columns(8.0);
+    /// # let mut filter = filter; filter.extend(0..1000);
+    /// # let filter = filter.finish()?;
+    /// assert!((1040..1050).contains(&filter.size_in_bytes()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn size_in_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// All stored bits over the number of keys; infinite without keys.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(0..10_000, 0.01)?;
+    /// assert!((6.6..6.9).contains(&filter.bits_per_key()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn bits_per_key(&self) -> f64 {
+        self.len as f64 * 8.0 / self.len() as f64
+    }
+
+    /// The false-positive rate: the share of absent keys that are reported as present.
+    ///
+    /// Exact but for rounding to five digits: for a Standard filter it follows from the
+    /// columns, for a Homogeneous one it was computed from the finished solution. Of a Balanced
+    /// one with fractional columns the rate is up to 0.6 % higher, which its plan allows for.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(0..10_000, 0.01)?;
+    /// assert!(filter.expected_rate() <= 0.01);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expected_rate(&self) -> f64 {
+        self.header().rate()
+    }
+
+    /// The variant.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Variant};
+    /// assert_eq!(Filter::build(["ada"], 0.01)?.variant(), Variant::Standard);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn variant(&self) -> Variant {
+        self.header().shape.variant
+    }
+
+    /// The ribbon width.
+    ///
+    /// ```
+    /// # use ribbonfilter::{Filter, Width};
+    /// assert_eq!(Filter::build(["ada"], 0.01)?.width(), Width::W128);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn width(&self) -> Width {
+        self.header().shape.width
+    }
+
+    /// The mean number of columns: bits that a query compares.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(0..100_000, 0.01)?;
+    /// assert!((6.6..6.8).contains(&filter.columns()));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn columns(&self) -> f64 {
+        self.header().shape.mean_columns()
+    }
+
+    /// The seed under which keys are hashed.
+    ///
+    /// ```
+    /// # use ribbonfilter::Filter;
+    /// # let mut builder = Filter::builder().key_seed(7);
+    /// # builder.push("ada");
+    /// assert_eq!(builder.finish()?.key_seed(), 7);
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn key_seed(&self) -> u64 {
+        self.packed.key_seed()
+    }
+}
+
+impl<D: AsRef<[u8]>> fmt::Debug for Filter<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter")
+            .field("variant", &self.variant())
+            .field("width", &self.width())
+            .field("columns", &self.columns())
+            .field("len", &self.len())
+            .field("size_in_bytes", &self.size_in_bytes())
+            .field("expected_rate", &self.expected_rate())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,437 @@
+//! The bytes of a container of shards: their data, the directory, and one fixed part for all.
+//!
+//! ```text
+//! by hash:     data of shard 0, 1, …, each padded | an entry for each | fixed part
+//! until full:  one solution of all shards | a border for each | tail  | fixed part
+//! ```
+//!
+//! Opening reads the fixed part and what lies before it, up to 32 bytes. Entries and borders
+//! are checked whenever they are read, so that a query cannot leave the buffer whatever they
+//! hold. A shard that stands alone, before it is assembled with others, is a container of its
+//! data and its entry whose fixed part tells its number.
+
+mod ranges;
+
+pub(crate) use ranges::{MAX_CELL_BITS, Ranges};
+
+use super::kind::kind_of;
+use super::{
+    FIXED, Header, at, check_recognised, data_check, decode_rate, encode_rate, get, little_endian,
+    put, seal_fixed,
+};
+use crate::error::{Kind, OpenError};
+use crate::{Variant, Width};
+use alloc::vec::Vec;
+use core::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The most shards by hash, as a power of two.
+pub(crate) const MAX_CONTAINER_BITS: u32 = 24;
+/// The data of a large shard by hash begin at a multiple of this, where the lines of a cache
+/// do; those of a smaller one, which padding would make larger for little, anywhere.
+const ALIGNMENT: u64 = 64;
+const LARGE: u64 = 1 << 16;
+/// The most bytes before the directory that an entry can tell.
+pub(crate) const MAX_CONTAINER_BYTES: u64 = (1 << 40) - 1;
+
+/// Bytes of an entry: where the data ends, what its filter's fixed part has besides that of
+/// the container, and a checksum of the data.
+const ENTRY: usize = 32;
+/// The part of a fixed part that an entry repeats.
+const REPEATED: Range<usize> = at::KEYS.start..at::VERSIONS;
+/// The same in the entry, behind the end of the data; the checksum follows.
+const IN_ENTRY: Range<usize> = 5..5 + REPEATED.end - REPEATED.start;
+const _: () = assert!(IN_ENTRY.end + 4 == ENTRY);
+
+/// How a container was filled, as bits 5 and 6 of byte 29 tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Filling {
+    /// By the top bits of the hash, each shard planned for its own keys; a digest of the
+    /// target, so that shards of different targets can be told apart.
+    ByHash { bits: u32, target: u64 },
+    /// The same, all in as many bytes.
+    FixedSize { bits: u32, bytes: u64 },
+    /// In ranges of hashes, each shard filled until its first failure.
+    UntilFull(Ranges),
+}
+
+impl Filling {
+    const fn code(&self) -> u8 {
+        match self {
+            Self::ByHash { .. } => 0,
+            Self::FixedSize { .. } => 1,
+            Self::UntilFull(_) => 2,
+        }
+    }
+
+    /// The top bits of the hash that are the shard, where they are.
+    pub(crate) fn bits(&self) -> u32 {
+        match *self {
+            Self::ByHash { bits, .. } | Self::FixedSize { bits, .. } => bits,
+            Self::UntilFull(_) => 0,
+        }
+    }
+
+    /// Where the data of a shard lie that come behind others, and where the shard ends.
+    fn place(&self, before: u64, size: u64) -> (Range<u64>, u64) {
+        let begin = match self {
+            Self::ByHash { .. } if size >= LARGE => before.next_multiple_of(ALIGNMENT),
+            _ => before,
+        };
+        let end = begin.saturating_add(size);
+        match *self {
+            Self::FixedSize { bytes, .. } => (begin..end, begin.saturating_add(bytes)),
+            _ => (begin..end, end),
+        }
+    }
+}
+
+/// The fixed part of a container, decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Container {
+    pub(crate) key_seed: u64,
+    pub(crate) keys: u64,
+    pub(crate) variant: Variant,
+    pub(crate) width: Width,
+    pub(crate) filling: Filling,
+    /// The rate in its stored form; 0 without keys.
+    rate: u32,
+    /// Its number, if it is a shard that stands alone.
+    alone: Option<u64>,
+}
+
+impl Container {
+    /// A container without keys; see [`with_keys`](Self::with_keys).
+    pub(crate) fn new(key_seed: u64, variant: Variant, width: Width, filling: Filling) -> Self {
+        Self { key_seed, keys: 0, variant, width, filling, rate: 0, alone: None }
+    }
+
+    pub(crate) fn with_keys(self, keys: u64, rate: f64) -> Self {
+        Self { keys, rate: if rate > 0.0 { encode_rate(rate) } else { 0 }, ..self }
+    }
+
+    pub(crate) fn rate(&self) -> f64 {
+        if self.rate == 0 { 0.0 } else { decode_rate(self.rate) }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.alone.unwrap_or(0)
+    }
+
+    pub(crate) fn shards(&self) -> u64 {
+        match self.filling {
+            Filling::UntilFull(ranges) => ranges.count,
+            _ => 1 << self.filling.bits(),
+        }
+    }
+
+    /// Entries that are there.
+    fn entries(&self) -> u64 {
+        if self.alone.is_some() { 1 } else { self.shards() }
+    }
+
+    /// Reads the fixed part of a container at the end of `bytes`, and checks the length.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
+        Self::read_either(bytes, false)
+    }
+
+    /// The same for a shard that stands alone.
+    pub(crate) fn read_alone(bytes: &[u8]) -> Result<Self, OpenError> {
+        Self::read_either(bytes, true)
+    }
+
+    fn read_either(bytes: &[u8], alone: bool) -> Result<Self, OpenError> {
+        let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
+            return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
+        };
+        check_recognised(fixed)?;
+        let found = kind_of(fixed);
+        let expected = if alone { Kind::Shard } else { Kind::Container };
+        if found != expected {
+            return Err(OpenError::WrongKind { expected, found });
+        }
+        let container = Self::decode(data, fixed, alone)?;
+        let expected = container.expected_len(bytes);
+        match bytes.len() as u64 == expected {
+            true => Ok(container),
+            false => Err(OpenError::WrongLength { len: bytes.len() as u64, expected }),
+        }
+    }
+
+    fn decode(data: &[u8], fixed: &[u8; FIXED], alone: bool) -> Result<Self, OpenError> {
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        let [variant, width] = [2, 4].map(|bit| usize::from(fixed[at::WHAT] >> bit & 3));
+        let bits = u32::from(fixed[at::SEGMENTS] & 31);
+        let width = Width::ALL[width];
+        let filling = match fixed[at::SEGMENTS] >> 5 & 3 {
+            0 => Filling::ByHash { bits, target: get(fixed, at::BOUNDARY) },
+            1 => Filling::FixedSize { bits, bytes: get(fixed, at::BOUNDARY) },
+            2 if bits == 0 && !alone => Filling::UntilFull(Ranges::decode(data, fixed, width)?),
+            _ => return wrong("kind of shards"),
+        };
+        let by_hash = !matches!(filling, Filling::UntilFull(_));
+        let unused = get(fixed, at::COLUMNS) > 0 || fixed[at::SEED] > 0;
+        if fixed[at::WHAT] >> 6 > 0 || by_hash && unused {
+            return wrong("reserved part");
+        }
+        let number = get(fixed, at::SHARDS);
+        if bits > MAX_CONTAINER_BITS || alone && number >> bits > 0 {
+            return wrong("number of shards");
+        }
+        let container = Self {
+            key_seed: get(fixed, at::KEY_SEED),
+            keys: get(fixed, at::KEYS),
+            variant: Variant::ALL[variant],
+            width,
+            filling,
+            rate: get(fixed, at::RATE) as u32,
+            alone: alone.then_some(number),
+        };
+        if !alone && number != container.shards() {
+            return wrong("number of shards");
+        }
+        if !(0.0..=1.0).contains(&container.rate()) {
+            return wrong("rate");
+        }
+        if !by_hash && container.variant != Variant::Standard {
+            return wrong("variant");
+        }
+        Ok(container)
+    }
+
+    /// The bytes that there should be.
+    fn expected_len(&self, bytes: &[u8]) -> u64 {
+        let data = match self.filling {
+            Filling::UntilFull(ranges) => return ranges.expected_len(),
+            Filling::FixedSize { bytes, .. } if self.alone.is_none() => {
+                bytes.saturating_mul(self.shards())
+            }
+            _ => self.entry(bytes, self.entries() - 1).map_or(0, end_of),
+        };
+        data.saturating_add(self.entries() * ENTRY as u64 + FIXED as u64)
+    }
+
+    /// Where the directory begins, if there is room for it.
+    fn directory(&self, bytes: &[u8]) -> Option<usize> {
+        let size = match self.filling {
+            Filling::UntilFull(ranges) => ranges.directory_len(),
+            _ => self.entries() * ENTRY as u64,
+        };
+        bytes.len().checked_sub(usize::try_from(size).ok()?.checked_add(FIXED)?)
+    }
+
+    /// Bytes of directory and fixed part.
+    pub(crate) fn directory_bytes(&self, bytes: &[u8]) -> usize {
+        self.directory(bytes).map_or(0, |begin| bytes.len() - begin)
+    }
+
+    /// The entry at a place in the directory.
+    #[inline]
+    fn entry<'a>(&self, bytes: &'a [u8], place: u64) -> Option<&'a [u8; ENTRY]> {
+        let begin = self.directory(bytes)? + place as usize * ENTRY;
+        bytes.get(begin..)?.first_chunk()
+    }
+
+    /// The same, decoded and checked.
+    #[inline]
+    pub(crate) fn shard(&self, bytes: &[u8], place: u64) -> Result<Listed, OpenError> {
+        let wrong = |field| OpenError::Inconsistent { field };
+        let entry = self.entry(bytes, place).ok_or(wrong("directory"))?;
+        let end = end_of(entry) as usize;
+        // What follows the data of a filter must follow that of a shard.
+        let data = match end.checked_add(FIXED) {
+            Some(behind) if behind <= bytes.len() => &bytes[..end],
+            _ => return Err(wrong("directory")),
+        };
+        let mut fixed = [0; FIXED];
+        put(&mut fixed, at::KEY_SEED, self.key_seed);
+        fixed[REPEATED].copy_from_slice(&entry[IN_ENTRY]);
+        let mut header = Header::EMPTY;
+        header.decode(data, &fixed, Kind::Filter)?;
+        if (header.shape.variant, header.shape.width) != (self.variant, self.width) {
+            return Err(wrong("variant or width of a shard"));
+        }
+        let size = usize::try_from(header.shape.data_bytes()).map_err(|_| wrong("directory"))?;
+        let start = end.checked_sub(size).ok_or(wrong("directory"))?;
+        Ok(Listed { header, data: start..end, check: little_endian(&entry[IN_ENTRY.end..]) })
+    }
+
+    /// Whether all bytes are those that were written.
+    pub(crate) fn verify(&self, bytes: &[u8]) -> Result<(), OpenError> {
+        let begin = self.directory(bytes).ok_or(OpenError::DirectoryDamaged)?;
+        let (data, directory) = bytes.split_at(begin);
+        let stored = directory.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
+        if stored != Some(data_check(directory)) {
+            return Err(OpenError::DirectoryDamaged);
+        }
+        match self.filling {
+            Filling::UntilFull(ranges) => ranges.verify(data, directory),
+            _ => self.verify_entries(bytes, data),
+        }
+    }
+
+    fn verify_entries(&self, bytes: &[u8], data: &[u8]) -> Result<(), OpenError> {
+        let mut before = 0;
+        for place in 0..self.entries() {
+            // The directory is whole, so what contradicts it is the shard.
+            let damaged = OpenError::ShardDamaged { shard: place + self.number() };
+            let Ok(listed) = self.shard(bytes, place) else {
+                return Err(damaged);
+            };
+            let (expected, room) = self.filling.place(before as u64, listed.data.len() as u64);
+            let end = if self.alone.is_some() { expected.end } else { room };
+            // Every byte belongs to a shard, or is padding.
+            let found = listed.data.start as u64..listed.data.end as u64;
+            if found != expected || room < found.end || end > data.len() as u64 {
+                return Err(damaged);
+            }
+            // What is told of a shard that stands alone is told of its only filter.
+            let told = self.with_keys(listed.header.keys, listed.header.rate());
+            if self.alone.is_some() && *self != told {
+                return Err(damaged);
+            }
+            let whole = before..end as usize;
+            let (padding, rest) = data[whole].split_at(listed.data.start - before);
+            let (data, more_padding) = rest.split_at(listed.data.len());
+            let altered = padding.iter().chain(more_padding).any(|&byte| byte > 0);
+            if altered || listed.check != check(data) {
+                return Err(damaged);
+            }
+            before = end as usize;
+        }
+        Ok(())
+    }
+
+    fn encode(&self) -> [u8; FIXED] {
+        let mut fixed = [0; FIXED];
+        put(&mut fixed, at::KEY_SEED, self.key_seed);
+        put(&mut fixed, at::KEYS, self.keys);
+        put(&mut fixed, at::SHARDS, self.alone.unwrap_or(self.shards()));
+        put(&mut fixed, at::RATE, self.rate.into());
+        fixed[at::WHAT] =
+            Kind::Container as u8 | (self.variant as u8) << 2 | (self.width as u8) << 4;
+        fixed[at::SEGMENTS] = self.filling.bits() as u8
+            | self.filling.code() << 5
+            | u8::from(self.alone.is_some()) << 7;
+        fixed[at::VERSIONS] = super::VERSIONS;
+        match self.filling {
+            Filling::ByHash { target, .. } => put(&mut fixed, at::BOUNDARY, target),
+            Filling::FixedSize { bytes, .. } => put(&mut fixed, at::BOUNDARY, bytes),
+            Filling::UntilFull(ranges) => {
+                put(&mut fixed, at::BOUNDARY, ranges.boundary);
+                put(&mut fixed, at::COLUMNS, ranges.columns.into());
+                fixed[at::SEED] = ranges.last_seed;
+            }
+        }
+        fixed[at::MAGIC].copy_from_slice(&super::MAGIC);
+        fixed
+    }
+
+    /// Writes the fixed part and the checksums at the end of a directory.
+    pub(crate) fn seal(&self, directory: &mut [u8]) {
+        seal_fixed(directory, self.encode());
+    }
+
+    /// What comes behind the data of a filter to make it a shard that stands alone.
+    pub(crate) fn ending(&self, number: u64, filter: &[u8]) -> Option<[u8; ENTRY + FIXED]> {
+        let (data, fixed) = filter.split_last_chunk::<FIXED>()?;
+        let mut ending = [0; ENTRY + FIXED];
+        write_end(&mut ending, data.len() as u64);
+        ending[IN_ENTRY].copy_from_slice(&fixed[REPEATED]);
+        ending[IN_ENTRY.end..ENTRY].copy_from_slice(&check(data).to_le_bytes()[..4]);
+        Self { alone: Some(number), ..*self }.seal(&mut ending);
+        Some(ending)
+    }
+
+    /// The container that a shard which stands alone belongs to, but for its keys.
+    pub(crate) fn of_shard(&self) -> Self {
+        Self { keys: 0, rate: 0, alone: None, ..*self }
+    }
+}
+
+/// Data that is listed in the directory: the filter of one shard.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) header: Header,
+    pub(crate) data: Range<usize>,
+    check: u64,
+}
+
+impl Listed {
+    /// The data and as many bytes behind them as behind those of a filter.
+    #[inline]
+    pub(crate) fn with_what_follows(&self) -> Range<usize> {
+        self.data.start..self.data.end + FIXED
+    }
+}
+
+/// The directory of a container that is being assembled.
+pub(crate) struct Directory {
+    container: Container,
+    entries: Vec<u8>,
+    /// Bytes of data and padding so far.
+    len: u64,
+}
+
+/// The data of a shard, and how many zeros come before and behind.
+pub(crate) struct Padded<'a> {
+    pub(crate) before: u64,
+    pub(crate) data: &'a [u8],
+    pub(crate) behind: u64,
+}
+
+impl Directory {
+    pub(crate) fn new(container: Container) -> Self {
+        Self { container, entries: Vec::new(), len: 0 }
+    }
+
+    /// Lists the next shard, given as it stands alone; nothing if it is too large.
+    pub(crate) fn list<'a>(&mut self, shard: &'a [u8]) -> Option<Padded<'a>> {
+        let (data, ending) = shard.split_last_chunk::<{ ENTRY + FIXED }>()?;
+        let (place, end) = self.container.filling.place(self.len, data.len() as u64);
+        let before = place.start - self.len;
+        let behind = end.checked_sub(place.end)?;
+        self.len = end;
+        let listed = self.entries.len();
+        self.entries.extend_from_slice(&ending[..ENTRY]);
+        write_end(&mut self.entries[listed..], place.end);
+        (end <= MAX_CONTAINER_BYTES).then_some(Padded { before, data, behind })
+    }
+
+    /// Bytes of data and padding so far.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// Directory and fixed part, complete.
+    pub(crate) fn finish(mut self, keys: u64, rate: f64) -> Vec<u8> {
+        self.entries.resize(self.entries.len() + FIXED, 0);
+        self.container.with_keys(keys, rate).seal(&mut self.entries);
+        self.entries
+    }
+}
+
+/// Where the data of an entry's shard end.
+fn end_of(entry: &[u8; ENTRY]) -> u64 {
+    little_endian(&entry[..IN_ENTRY.start])
+}
+
+fn write_end(entry: &mut [u8], end: u64) {
+    let size = IN_ENTRY.start;
+    entry[..size].copy_from_slice(&end.to_le_bytes()[..size]);
+}
+
+/// 32 bits over the data of a shard.
+fn check(data: &[u8]) -> u64 {
+    xxh3_64(data) & 0xffff_ffff
+}
+
+/// Forty bits that tell one target from another.
+pub(crate) fn target_digest(code: u8, value: f64) -> u64 {
+    let mut bytes = [code; 9];
+    bytes[1..].copy_from_slice(&value.to_bits().to_le_bytes());
+    xxh3_64(&bytes) & MAX_CONTAINER_BYTES
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,552 @@
+//! The bytes of a filter: solution, metadata, and the fixed part at the end.
+//!
+//! `docs/format.md` is the contract; this file is its only implementation. The fixed part
+//! comes last so that the solution begins at offset 0, where an aligned buffer or a memory
+//! map puts its blocks on cache lines, and so that a query may read a word beyond the
+//! solution without leaving the buffer. Everything is little-endian and read byte by byte:
+//! no alignment is asked of the buffer.
+
+use crate::error::{Kind, OpenError};
+use crate::ribbon::equation::{Balance, FINGERPRINT_BITS, fold};
+
+use crate::ribbon::layers::Codes;
+use crate::ribbon::layout::{MAX_COLUMNS, Order, READ_AHEAD};
+use crate::ribbon::shape::Shape;
+use crate::{Variant, Width};
+use xxhash_rust::xxh3::xxh3_64;
+
+mod container;
+mod kind;
+mod layers;
+pub(crate) mod lookup;
+pub(crate) mod part;
+
+pub(crate) use container::{
+    Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Padded,
+    Ranges, target_digest,
+};
+use kind::kind_of;
+pub(crate) use layers::{directory_layer, little_endian};
+
+/// Bytes of the fixed part.
+pub(crate) const FIXED: usize = 40;
+const _: () = assert!(READ_AHEAD <= FIXED);
+
+/// The last two bytes of every structure of this family.
+const MAGIC: [u8; 2] = [b'R', 0xbf];
+/// What readers must understand.
+const FORMAT_VERSION: u8 = 1;
+/// Which bytes come out of which keys.
+const CONSTRUCTION_VERSION: u8 = 1;
+/// Both, as the fixed part has them.
+const VERSIONS: u8 = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+
+/// The most keys that the format can count.
+pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
+/// The most blocks that the column boundary can count.
+pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
+/// The most segments, as a power of two.
+pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
+/// The most shards of a segment, as a power of two.
+pub(crate) const MAX_SHARD_BITS: u32 = 16;
+
+/// Odd numbers for the footer's checksum: the fractional bits of the square roots of 31, 37, 41,
+/// 43 and 47.
+const CHECK: [u64; 5] = [
+    0x9159_015a_3070_dd17,
+    0x152f_ecd8_f70e_5939,
+    0x6733_2667_ffc0_0b31,
+    0x8eb4_4a87_6858_1511,
+    0xdb0c_2e0d_64f9_8fa7,
+];
+/// Where the footer's last word has its checksum.
+const CHECK_FIELD: u64 = 0xffff << (8 * (at::HEADER_CHECK.start - 32));
+
+/// Offsets in the fixed part.
+mod at {
+    use core::ops::Range;
+
+    pub(super) const KEY_SEED: Range<usize> = 0..8;
+    pub(super) const KEYS: Range<usize> = 8..14;
+    pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
+    /// In the place of the slots: the shards of a container, or the number of one.
+    pub(super) const SHARDS: Range<usize> = SEGMENT_SLOTS;
+    pub(super) const BOUNDARY: Range<usize> = 18..23;
+    pub(super) const RATE: Range<usize> = 23..26;
+    /// In the place of the rate, which a Balanced ribbon does not store.
+    pub(super) const SHARD_BITS: usize = 23;
+    pub(super) const OVERLOAD: usize = 24;
+    /// 7 bits columns, 6 bits first column or bits of fingerprints, 3 bits features.
+    pub(super) const COLUMNS: Range<usize> = 26..28;
+    /// 2 bits each: kind, variant, width, smash.
+    pub(super) const WHAT: usize = 28;
+    /// 5 bits segments as a power of two, 3 bits further layers.
+    pub(super) const SEGMENTS: usize = 29;
+    pub(super) const SEED: usize = 30;
+    /// 4 bits format, 4 bits construction.
+    pub(super) const VERSIONS: usize = 31;
+    pub(super) const DATA_CHECK: Range<usize> = 32..36;
+    pub(super) const HEADER_CHECK: Range<usize> = 36..38;
+    pub(super) const MAGIC: Range<usize> = 38..40;
+}
+
+/// The feature bit that says that each segment has a seed byte behind the solution.
+const SEGMENT_SEEDS: u8 = 1;
+/// The feature bit that says that the blocks of a function are stored row after row.
+const ROW_MAJOR: u8 = 2;
+
+/// What the columns of a structure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Bits of fingerprints, from this one on.
+    Filter { first_column: u32 },
+    /// The bits of values, and behind them so many bits of fingerprints.
+    Function { fingerprint_bits: u32 },
+}
+
+impl Content {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Filter { .. } => Kind::Filter,
+            Self::Function { .. } => Kind::Function,
+        }
+    }
+
+    /// Both kinds keep their number in the same six bits.
+    fn number(self) -> u32 {
+        match self {
+            Self::Filter { first_column: number } | Self::Function { fingerprint_bits: number } => {
+                number
+            }
+        }
+    }
+
+    fn of(kind: Kind, number: u32) -> Self {
+        match kind {
+            Kind::Function => Self::Function { fingerprint_bits: number },
+            _ => Self::Filter { first_column: number },
+        }
+    }
+
+    /// Whether a structure of some keys, or none, can have so many columns.
+    fn allows(self, columns: u32, empty: bool) -> bool {
+        match self {
+            Self::Filter { first_column } => {
+                first_column + columns <= FINGERPRINT_BITS && (columns == 0) == empty
+            }
+            // A value has at least one bit, even if there is none.
+            Self::Function { fingerprint_bits } => {
+                fingerprint_bits < columns && columns as usize <= MAX_COLUMNS
+            }
+        }
+    }
+}
+
+/// The fixed part of a filter or a function, decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) shape: Shape,
+    pub(crate) keys: u64,
+    pub(crate) key_seed: u64,
+    /// The seed of all segments, where they have none of their own.
+    pub(crate) seed: u8,
+    pub(crate) content: Content,
+    /// The exact rate in its stored form; 0 where it is the shape's nominal rate.
+    rate: u32,
+}
+
+impl Header {
+    /// To be filled.
+    pub(crate) const EMPTY: Self = Self {
+        shape: Shape::EMPTY,
+        keys: 0,
+        key_seed: 0,
+        seed: 0,
+        content: Content::Filter { first_column: 0 },
+        rate: 0,
+    };
+
+    /// The same with an exact rate, where it is not the nominal one.
+    pub(crate) fn with_rate(self, rate: Option<f64>) -> Self {
+        Self { rate: rate.map_or(0, encode_rate), ..self }
+    }
+
+    /// The header of some columns of the same solution.
+    pub(crate) fn of_columns(&self, shape: Shape, first_column: u32, rate: Option<f64>) -> Self {
+        Self { shape, content: Content::Filter { first_column }, ..*self }.with_rate(rate)
+    }
+
+    /// The fingerprint bit that the first column of a filter stores.
+    pub(crate) fn first_column(&self) -> u32 {
+        match self.content {
+            Content::Filter { first_column } => first_column,
+            Content::Function { .. } => 0,
+        }
+    }
+
+    /// The false-positive rate.
+    pub(crate) fn rate(&self) -> f64 {
+        match self.rate {
+            0 => self.shape.nominal_rate().value(),
+            stored => decode_rate(stored),
+        }
+    }
+
+    /// Reads the fixed part of a structure of some kind at the end of `bytes`. O(1).
+    pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
+        let mut header = Self::EMPTY;
+        header.fill(bytes, kind)?;
+        Ok(header)
+    }
+
+    /// The same into a header that is there: engines open a filter for every query, and moving
+    /// a header from hand to hand takes longer than reading it.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
+        self.fill_from_end(bytes, kind)?;
+        check_length(bytes, self.shape.data_bytes())
+    }
+
+    /// The same whatever lies before the fixed part, which is given back.
+    #[inline(always)]
+    fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
+        let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
+            return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
+        };
+        check_recognised(fixed)?;
+        self.decode(data, fixed, kind)?;
+        Ok(data)
+    }
+
+    /// Decodes the fixed part and, of the data before it, the directory of layers.
+    #[inline(always)]
+    fn decode(
+        &mut self,
+        data: &[u8],
+        fixed: &[u8; FIXED],
+        expected: Kind,
+    ) -> Result<(), OpenError> {
+        let kind = kind_of(fixed);
+        if kind != expected {
+            return Err(OpenError::WrongKind { expected, found: kind });
+        }
+        let unknown = features(fixed) & !(SEGMENT_SEEDS | ROW_MAJOR);
+        if unknown != 0 {
+            return Err(OpenError::UnsupportedFeatures { features: unknown });
+        }
+        let further = usize::from(fixed[at::SEGMENTS] >> 5);
+        if further > 0 {
+            self.shape.further = layers::read_directory(data, further)?;
+        }
+        self.decode_fixed(fixed)?;
+        self.check(features(fixed))
+    }
+
+    /// Decodes the fixed part alone.
+    #[inline(always)]
+    fn decode_fixed(&mut self, fixed: &[u8; FIXED]) -> Result<(), OpenError> {
+        let what = fixed[at::WHAT];
+        let columns = get(fixed, at::COLUMNS);
+        let shape = &mut self.shape;
+        shape.variant = match what >> 2 & 3 {
+            0 => Variant::Standard,
+            1 => Variant::Homogeneous,
+            2 => Variant::Balanced,
+            _ => Variant::Bumped,
+        };
+        shape.width = Width::ALL[usize::from(what >> 4 & 3)];
+        shape.smash = match what >> 6 {
+            0 => false,
+            1 => true,
+            _ => return Err(OpenError::Inconsistent { field: "smash" }),
+        };
+        shape.segment_bits = u32::from(fixed[at::SEGMENTS] & 31);
+        shape.segment_slots = get(fixed, at::SEGMENT_SLOTS);
+        shape.columns = (columns & 0x7f) as u32;
+        shape.boundary = get(fixed, at::BOUNDARY);
+        shape.order = if features(fixed) & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows };
+        self.keys = get(fixed, at::KEYS);
+        self.key_seed = get(fixed, at::KEY_SEED);
+        self.seed = fixed[at::SEED];
+        self.content = Content::of(kind_of(fixed), (columns >> 7 & 0x3f) as u32);
+        self.rate = get(fixed, at::RATE) as u32;
+        if self.shape.variant == Variant::Balanced {
+            self.shape.balance = decode_balance(fixed, &self.shape)?;
+            self.rate = 0;
+        }
+        Ok(())
+    }
+
+    /// Refuses what no builder writes, so that no query can leave the buffer.
+    #[inline(always)]
+    fn check(&self, features: u8) -> Result<(), OpenError> {
+        let shape = &self.shape;
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        if (self.keys == 0) != (shape.segment_slots == 0) {
+            return wrong("number of slots");
+        }
+        if shape.segment_bits > 0 && !shape.segment_slots.is_multiple_of(64) {
+            return wrong("segment size");
+        }
+        if !self.content.allows(shape.columns, self.keys == 0) {
+            return wrong("number of columns");
+        }
+        self.check_function()?;
+        layers::check(shape)?;
+        let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
+        // More could not be shrunk: the boundary would have no room.
+        if blocks > MAX_BLOCKS {
+            return wrong("number of slots");
+        }
+        if shape.boundary > 0 && shape.boundary >= blocks {
+            return wrong("column boundary");
+        }
+        if shape.segment_seeds() != (features & SEGMENT_SEEDS != 0) {
+            return wrong("segment seeds");
+        }
+        if self.rate != 0 && !(0.0..=1.0).contains(&decode_rate(self.rate)) {
+            return wrong("rate");
+        }
+        Ok(())
+    }
+
+    /// Refuses what a function cannot be: other keys than its own have no place in a
+    /// Homogeneous ribbon, and every value has all its bits.
+    fn check_function(&self) -> Result<(), OpenError> {
+        let wrong = |field| Err(OpenError::Inconsistent { field });
+        match self.content {
+            Content::Filter { .. } if self.shape.order == Order::Columns => Ok(()),
+            Content::Filter { .. } => wrong("order of bits"),
+            _ if !self.shape.order.suits(self.shape.columns) => wrong("order of bits"),
+            _ if self.shape.variant == Variant::Homogeneous => wrong("variant"),
+            _ if self.shape.boundary > 0 => wrong("column boundary"),
+            _ if self.rate > 0 => wrong("rate"),
+            _ => Ok(()),
+        }
+    }
+
+    fn encode(&self) -> [u8; FIXED] {
+        let mut fixed = [0; FIXED];
+        let shape = &self.shape;
+        let mut features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
+        if shape.order == Order::Rows {
+            features |= ROW_MAJOR;
+        }
+        let columns = u64::from(shape.columns)
+            | u64::from(self.content.number()) << 7
+            | u64::from(features) << 13;
+        put(&mut fixed, at::KEY_SEED, self.key_seed);
+        put(&mut fixed, at::KEYS, self.keys);
+        put(&mut fixed, at::SEGMENT_SLOTS, shape.segment_slots);
+        put(&mut fixed, at::BOUNDARY, shape.boundary);
+        put(&mut fixed, at::RATE, u64::from(self.rate));
+        if shape.variant == Variant::Balanced {
+            fixed[at::SHARD_BITS] = shape.balance.shard_bits as u8;
+            fixed[at::OVERLOAD] = shape.balance.overload as u8;
+        }
+        put(&mut fixed, at::COLUMNS, columns);
+        fixed[at::WHAT] = self.content.kind() as u8
+            | (shape.variant as u8) << 2
+            | (shape.width as u8) << 4
+            | u8::from(shape.smash) << 6;
+        fixed[at::SEGMENTS] = shape.segment_bits as u8 | (shape.further.layers().len() as u8) << 5;
+        fixed[at::SEED] = self.seed;
+        fixed[at::VERSIONS] = VERSIONS;
+        fixed[at::MAGIC].copy_from_slice(&MAGIC);
+        fixed
+    }
+}
+
+/// The fixed part of what was opened, as small as it is stored: engines open a filter for every
+/// query, and most ask for nothing but a key.
+#[derive(Clone, Copy)]
+pub(crate) struct Packed([u8; FIXED]);
+
+impl Packed {
+    /// The fixed part of bytes from which a header was read.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(*bytes.last_chunk().expect("a header was read"))
+    }
+
+    #[inline(always)]
+    pub(crate) fn key_seed(&self) -> u64 {
+        get(&self.0, at::KEY_SEED)
+    }
+
+    /// The header that was read from these bytes. If they are others by now, layers after the
+    /// first may be missing.
+    pub(crate) fn header(&self, bytes: &[u8]) -> Header {
+        let mut header = Header::EMPTY;
+        let further = usize::from(self.0[at::SEGMENTS] >> 5);
+        if let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>()
+            && *fixed == self.0
+        {
+            header.shape.further = layers::read_directory(data, further).unwrap_or_default();
+        }
+        header.decode_fixed(&self.0).expect("read before");
+        header
+    }
+}
+
+#[inline(always)]
+fn features(fixed: &[u8; FIXED]) -> u8 {
+    fixed[at::COLUMNS.end - 1] >> 5
+}
+
+/// Reads the shards of a Balanced ribbon, where the others have their rate.
+#[inline(always)]
+fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenError> {
+    let balance =
+        Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
+    let alone = shape.segment_bits == 0 && balance.shard_bits == 0;
+    let refused = balance.shard_bits > MAX_SHARD_BITS
+        || balance.shard_bits > 0 && shape.segment_slots == 0
+        || balance.overload > 0 && alone
+        || fixed[at::OVERLOAD + 1] > 0;
+    if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
+}
+
+/// Whether the bytes end as ours do, in a version that this library knows.
+#[inline(always)]
+fn is_recognised(fixed: &[u8; FIXED]) -> bool {
+    fixed[at::MAGIC] == MAGIC && fixed[at::VERSIONS] & 15 == FORMAT_VERSION
+}
+
+/// The same, unaltered, or what is wrong with them.
+#[inline(always)]
+fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
+    if fixed[at::MAGIC] != MAGIC {
+        return Err(OpenError::NotAFilter);
+    }
+    let found = fixed[at::VERSIONS] & 15;
+    if found != FORMAT_VERSION {
+        return Err(OpenError::UnsupportedVersion { found, supported: FORMAT_VERSION });
+    }
+    if get(fixed, at::HEADER_CHECK) != header_check(fixed) {
+        return Err(OpenError::HeaderDamaged);
+    }
+    Ok(())
+}
+
+/// Whether there are just so many bytes before the fixed part.
+#[inline(always)]
+fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
+    let (len, expected) = (bytes.len() as u64, data.saturating_add(FIXED as u64));
+    if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
+}
+
+/// What lies between the solution and the footer.
+pub(crate) enum Metadata<'a> {
+    /// A byte for each segment or shard.
+    Bytes(&'a [u8]),
+    /// What the buckets of a Bumped ribbon bump.
+    Codes(&'a Codes),
+}
+
+/// Completes a filter whose solution is written: metadata, footer, checksums.
+pub(crate) fn finish(bytes: &mut [u8], header: &Header, metadata: &Metadata<'_>) {
+    match metadata {
+        Metadata::Bytes(metadata) => metadata_mut(bytes, header).copy_from_slice(metadata),
+        Metadata::Codes(codes) => layers::write(bytes, &header.shape, codes),
+    }
+    seal(bytes, header);
+}
+
+/// What lies between the solution and the fixed part.
+pub(crate) fn metadata<'a>(bytes: &'a [u8], header: &Header) -> &'a [u8] {
+    let end = bytes.len() - FIXED;
+    &bytes[end - header.shape.metadata_bytes() as usize..end]
+}
+
+/// The same, to be written.
+pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], header: &Header) -> &'a mut [u8] {
+    let end = bytes.len() - FIXED;
+    &mut bytes[end - header.shape.metadata_bytes() as usize..end]
+}
+
+/// Writes the fixed part and the checksums.
+pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
+    seal_fixed(bytes, header.encode());
+}
+
+/// The same for a fixed part that lacks only its checksums.
+fn seal_fixed(bytes: &mut [u8], encoded: [u8; FIXED]) {
+    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
+    *fixed = encoded;
+    write_checks(bytes);
+}
+
+fn write_checks(bytes: &mut [u8]) {
+    let check = data_check(bytes);
+    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
+    put(fixed, at::DATA_CHECK, check);
+    let check = header_check(fixed);
+    put(fixed, at::HEADER_CHECK, check);
+}
+
+/// Whether the bytes are those that were written. Reads all of them.
+pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
+    match kind {
+        Kind::Part => part::read(bytes).map(|_| ())?,
+        _ => Header::read(bytes, kind).map(|_| ())?,
+    }
+    let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
+    if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }
+}
+
+/// 32 bits over everything before the checksums.
+fn data_check(bytes: &[u8]) -> u64 {
+    let covered = bytes.len() - FIXED + at::DATA_CHECK.start;
+    xxh3_64(&bytes[..covered]) & 0xffff_ffff
+}
+
+/// 16 bits over the footer but for themselves, the other checksum included.
+///
+/// Engines open a filter for every lookup, and a general hash took longer than all other work
+/// of opening. Three multiplications mix all five words.
+#[inline(always)]
+fn header_check(fixed: &[u8; FIXED]) -> u64 {
+    let word = |number: usize| {
+        u64::from_le_bytes(fixed[8 * number..][..8].try_into().expect("eight bytes"))
+    };
+    let first = fold(word(0) ^ CHECK[0], word(1) ^ CHECK[1]);
+    let second = fold(word(2) ^ CHECK[2], word(3) ^ CHECK[3]);
+    // The last word holds the checksum itself.
+    fold(first ^ second ^ word(4) & !CHECK_FIELD, CHECK[4]) & 0xffff
+}
+
+#[inline(always)]
+fn get(fixed: &[u8; FIXED], field: core::ops::Range<usize>) -> u64 {
+    // One load, wherever the field lies: opening is mostly this.
+    let from = field.start.min(FIXED - 8);
+    let word = u64::from_le_bytes(fixed[from..from + 8].try_into().expect("eight bytes"));
+    word >> (8 * (field.start - from)) & u64::MAX >> (64 - 8 * field.len())
+}
+
+fn put(fixed: &mut [u8; FIXED], field: core::ops::Range<usize>, value: u64) {
+    let size = field.len();
+    debug_assert!(size == 8 || value >> (8 * size) == 0);
+    fixed[field].copy_from_slice(&value.to_le_bytes()[..size]);
+}
+
+/// A rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, the
+/// nearest there is; relative error at most 2^-19.
+fn encode_rate(rate: f64) -> u32 {
+    // Nothing that was built has the rate 0, but bytes that anyone made may, once they are shrunk:
+    // they get the lowest rate that there is.
+    debug_assert!((0.0..=1.0).contains(&rate));
+    // Rounding half up may carry into the exponent, which is just right.
+    let rounded = (rate.to_bits() + (1 << 33)) >> 34;
+    let (exponent, fraction) = (rounded >> 18, rounded & 0x3ffff);
+    let e = (1024 - exponent).min(63);
+    (e << 18 | fraction) as u32
+}
+
+fn decode_rate(stored: u32) -> f64 {
+    let (e, fraction) = (u64::from(stored >> 18), u64::from(stored & 0x3ffff));
+    f64::from_bits((1024 - e) << 52 | fraction << 34)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,353 @@
+//! Cutting a finished filter at block boundaries, and joining its parts again (paper, section
+//! 5.1).
+//!
+//! Every key of a Standard or a Homogeneous filter has one place, `w` slots that begin in one
+//! block. A part owns some blocks and holds a copy of those behind them that equations reach into
+//! ([`Stretch`]), so that every query touches a single part. The bytes of the parts are copies:
+//! nothing is solved again, no answer changes, and joined they are the filter.
+
+use crate::error::{JoinError, Kind, OpenError, ShrinkError};
+use crate::format::part::{self, Label};
+use crate::format::{self, FIXED, Header};
+use crate::query::{InPart, Membership, Probe};
+use crate::ribbon::range::Stretch;
+use crate::storage::bytes::OwnedBytes;
+use crate::storage::memory::{try_filled, try_reserve};
+use crate::{Filter, Key, Variant, Width};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Some of the blocks of a [`Filter`], which answer alone for the keys that start there.
+///
+/// [`Filter::cut`] makes parts, [`Filter::join`] puts them together again. A system can load the
+/// parts of a large filter one by one, or spread them over machines: every query is one part's
+/// affair, and [`covers`](Self::covers) tells which. The rate is that of the filter; the price
+/// of a part is a block that its neighbour has, too (two if w = 128), a seed byte for each
+/// segment it covers in a Standard filter, and 52 bytes.
+///
+/// ```
+/// use ribbonfilter::{Filter, Part, Variant};
+///
+/// let mut builder = Filter::builder().variant(Variant::Homogeneous);
+/// builder.extend(0..10_000);
+/// let filter = builder.finish()?;
+///
+/// let parts = filter.cut(4)?;
+/// let view = Part::open(parts[2].as_bytes())?;
+/// assert_eq!((view.number(), view.parts()), (3, 4));
+/// for key in 0..20_000 {
+///     let part = parts.iter().find(|part| part.covers_key(key)).expect("one covers it");
+///     assert_eq!(part.contains(key), filter.contains(key));
+/// }
+/// assert_eq!(Filter::join(&parts)?.as_bytes(), filter.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// As of a filter, the bytes of a part may be any `AsRef<[u8]>`; a foreign one that later returns
+/// bytes of another length covers no key any more.
+#[derive(Clone)]
+pub struct Part<D = OwnedBytes> {
+    data: D,
+    /// That of the filter.
+    pub(crate) header: Header,
+    label: Label,
+    stretch: Stretch,
+    probe: Probe<Membership, InPart>,
+    /// The bytes that `data` had when it was opened.
+    len: usize,
+}
+
+impl<D: AsRef<[u8]>> Filter<D> {
+    /// Cuts the filter into so many parts, of as many blocks give or take one and so of about as
+    /// many keys. Needs no keys and works on a view.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Variant};
+    ///
+    /// let mut builder = Filter::builder().variant(Variant::Standard);
+    /// builder.extend(0..10_000);
+    /// let filter = builder.finish()?;
+    /// let parts = filter.cut(7)?;
+    /// assert_eq!(parts.len(), 7);
+    /// // Whoever asks all parts is answered as by the filter.
+    /// assert!((0..20_000).all(|key| {
+    ///     parts.iter().all(|part| part.contains(key)) == filter.contains(key)
+    /// }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the filter is Balanced or Bumped: keys that find no room at their first place have
+    /// another elsewhere, so that no cut keeps both together. If there are no parts, or more
+    /// than the filter has blocks (of 16, 32 or 64 slots; an empty filter can be cut into one
+    /// part). If the filter is damaged, or if memory runs out.
+    pub fn cut(&self, parts: u32) -> Result<Vec<Part>, ShrinkError> {
+        let header = self.header();
+        let shape = &header.shape;
+        if !part::can_be_cut(shape.variant) {
+            return Err(ShrinkError::CannotBeCut { variant: shape.variant });
+        }
+        let most = Stretch::most(shape);
+        if parts == 0 || u64::from(parts) > most {
+            return Err(ShrinkError::WrongParts { parts: parts.into(), most });
+        }
+        let filter = self.whole_bytes()?;
+        let mut cut = Vec::new();
+        try_reserve(&mut cut, parts as usize)?;
+        for number in 0..parts {
+            let label = Label { number, parts, filter: part::check_of(filter) };
+            cut.push(Part::of(filter, &header, label)?);
+        }
+        Ok(cut)
+    }
+}
+
+impl Filter {
+    /// Puts all parts of a filter together again, in any order: its very bytes.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Variant};
+    ///
+    /// let mut builder = Filter::builder().variant(Variant::Standard);
+    /// builder.extend(0..10_000);
+    /// let filter = builder.finish()?;
+    /// let mut parts = filter.cut(3)?;
+    /// parts.swap(0, 2);
+    /// assert_eq!(Filter::join(&parts)?.as_bytes(), filter.as_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a part is missing, there twice, altered, or of another filter or cut; or if memory
+    /// runs out.
+    pub fn join<D: AsRef<[u8]>>(parts: &[Part<D>]) -> Result<Self, JoinError> {
+        let first = parts.first().ok_or(JoinError::Nothing)?;
+        check_all_there(first, parts)?;
+        let mut joined = OwnedBytes::zeroed(first.header.shape.data_bytes() as usize + FIXED)?;
+        for (position, part) in parts.iter().enumerate() {
+            let bytes = part.whole_bytes().ok_or(JoinError::Damaged { position })?;
+            part::put_back(joined.as_mut(), bytes, &part.header, &part.stretch);
+        }
+        let end = first.whole_bytes().ok_or(JoinError::Damaged { position: 0 })?;
+        if !part::complete(joined.as_mut(), end, first.label) {
+            return Err(JoinError::NotTheFilter);
+        }
+        Self::open(joined).map_err(|_| JoinError::NotTheFilter)
+    }
+}
+
+/// Whether every part of the first one's filter is there once, and no other.
+fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinError> {
+    let count = first.label.parts;
+    // No more than one for each given part: a hostile label may count many.
+    let mut seen = try_filled(false, parts.len().min(count as usize))?;
+    for (position, part) in parts.iter().enumerate() {
+        let Label { number, .. } = part.label;
+        if part.header != first.header || part.label != (Label { number, ..first.label }) {
+            return Err(JoinError::Foreign { position });
+        }
+        // Beyond the number of parts given there is a gap before it.
+        if let Some(seen) = seen.get_mut(number as usize)
+            && core::mem::replace(seen, true)
+        {
+            return Err(JoinError::Doubled { number: number + 1, position });
+        }
+    }
+    let missing = seen.iter().position(|seen| !seen).unwrap_or(seen.len()) as u32;
+    if missing < count {
+        return Err(JoinError::Missing { number: missing + 1, parts: count });
+    }
+    Ok(())
+}
+
+impl Part {
+    /// A part of a filter.
+    fn of(filter: &[u8], header: &Header, label: Label) -> Result<Self, ShrinkError> {
+        let stretch = Stretch::new(&header.shape, label.number, label.parts);
+        let mut bytes = OwnedBytes::zeroed(part::part_bytes(header, &stretch))?;
+        part::write(bytes.as_mut(), filter, header, &stretch, label);
+        Ok(Self::open(bytes).expect("what was cut can be opened"))
+    }
+
+    /// Reads a part from a file into memory.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as in [`open`](Part::open).
+    #[cfg(feature = "std")]
+    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        Self::open(OwnedBytes::read_file(path)?)
+    }
+}
+
+#[cfg(feature = "mmap")]
+impl Part<crate::MappedBytes> {
+    /// Maps the file of a part into memory: nothing is read but what queries touch.
+    ///
+    /// # Errors
+    /// If the path is not a regular file that can be read, or as in [`open`](Part::open).
+    ///
+    /// # Safety
+    /// As for [`Filter::map_file`](crate::Filter::map_file).
+    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
+    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
+        // SAFETY: the caller promises that nobody changes the file.
+        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
+    }
+}
+
+impl<D: AsRef<[u8]>> Part<D> {
+    /// Opens a part over bytes that are there already, in constant time and without a copy, as
+    /// [`Filter::open`] does, which refuses parts as this refuses filters.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, OpenError, Part};
+    ///
+    /// let filter = Filter::build(["ada", "grace"], 0.01)?;
+    /// let parts = filter.cut(1)?;
+    /// assert!(Part::open(parts[0].as_bytes())?.contains("ada"));
+    /// assert!(matches!(Filter::open(parts[0].as_bytes()), Err(OpenError::WrongKind { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a part that this version can read, or not all of one.
+    pub fn open(data: D) -> Result<Self, OpenError> {
+        let bytes = data.as_ref();
+        let (len, (header, label, stretch)) = (bytes.len(), part::read(bytes)?);
+        let probe = Probe::of_part(&header, &stretch, bytes);
+        Ok(Self { data, header, label, stretch, probe, len })
+    }
+
+    /// Checks every byte against the checksums.
+    ///
+    /// # Errors
+    /// If a byte was altered.
+    pub fn verify(&self) -> Result<(), OpenError> {
+        format::verify(self.data.as_ref(), Kind::Part)
+    }
+
+    /// The bytes, if they are what was cut and still what was opened.
+    fn whole_bytes(&self) -> Option<&[u8]> {
+        let bytes = self.data.as_ref();
+        format::verify(bytes, Kind::Part).ok()?;
+        let (header, label, _) = part::read(bytes).ok()?;
+        (header == self.header && label == self.label).then_some(bytes)
+    }
+
+    /// Whether this part answers for the key with this hash. Of all parts of a filter just one
+    /// does.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Key};
+    ///
+    /// let parts = Filter::build(0..1000, 0.01)?.cut(5)?;
+    /// let hash = 7u64.key_hash(0);
+    /// assert_eq!(parts.iter().filter(|part| part.covers(hash)).count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn covers(&self, key_hash: u64) -> bool {
+        self.probe.covers(self.data.as_ref(), key_hash)
+    }
+
+    /// [`covers`](Self::covers) for a key.
+    ///
+    /// ```
+    /// let parts = ribbonfilter::Filter::build(0..1000, 0.01)?.cut(2)?;
+    /// assert!(parts[0].covers_key(7) != parts[1].covers_key(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn covers_key(&self, key: impl Key) -> bool {
+        self.covers(key.key_hash(self.header.key_seed))
+    }
+
+    /// Whether the key might be in the set: the filter's answer, if this part
+    /// [`covers`](Self::covers) the key. Of other keys it knows nothing, so they might be.
+    ///
+    /// ```
+    /// let parts = ribbonfilter::Filter::build(0..1000, 0.01)?.cut(2)?;
+    /// assert!((0..1000).all(|key| parts[0].contains(key)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn contains(&self, key: impl Key) -> bool {
+        self.contains_hash(key.key_hash(self.header.key_seed))
+    }
+
+    /// [`contains`](Self::contains) for the key with this hash.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, Key};
+    ///
+    /// let parts = Filter::build(["ada"], 0.01)?.cut(1)?;
+    /// assert!(parts[0].contains_hash("ada".key_hash(0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn contains_hash(&self, key_hash: u64) -> bool {
+        self.probe.query(self.data.as_ref(), key_hash)
+    }
+
+    /// The bytes of the part: write them anywhere, [`open`](Self::open) them again.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.data.as_ref()
+    }
+
+    /// The buffer that the part was opened over.
+    pub fn into_inner(self) -> D {
+        self.data
+    }
+
+    /// Which part it is, from 1 to [`parts`](Self::parts), in the order of the filter's blocks.
+    pub fn number(&self) -> u32 {
+        self.label.number + 1
+    }
+
+    /// How many parts the filter was cut into.
+    pub fn parts(&self) -> u32 {
+        self.label.parts
+    }
+
+    /// All bytes, the fixed part included.
+    pub fn size_in_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// The number of keys of the whole filter. How many of them a part covers is not known.
+    pub fn filter_len(&self) -> u64 {
+        self.header.keys
+    }
+
+    /// The false-positive rate of the whole filter.
+    pub fn filter_rate(&self) -> f64 {
+        self.header.rate()
+    }
+
+    /// The filter's variant.
+    pub fn variant(&self) -> Variant {
+        self.header.shape.variant
+    }
+
+    /// The filter's ribbon width.
+    pub fn width(&self) -> Width {
+        self.header.shape.width
+    }
+
+    /// The seed under which keys are hashed.
+    pub fn key_seed(&self) -> u64 {
+        self.header.key_seed
+    }
+}
+
+impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part")
+            .field("number", &self.number())
+            .field("parts", &self.parts())
+            .field("variant", &self.variant())
+            .field("width", &self.width())
+            .field("size_in_bytes", &self.size_in_bytes())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,326 @@
+//! Where a key of a Balanced ribbon lives: its shard, its bucket, its two places (paper,
+//! section 6).
+//!
+//! The *address* of a place is its segment and its position in it, one long number from
+//! the first slot to the last. The top `k` bits of an address are the shard. Shards form
+//! levels: the level is the number of ones that the shard begins with.
+//!
+//! ```text
+//! shard     000 001 010 011 | 100 101 | 110 | 111        k = 3
+//! level     0               | 1       | 2   | 3
+//! ```
+//!
+//! A key's primary place is spread evenly over all shards, and then with chance `alpha`
+//! the top bit of its address is cleared: level 0 gets `1 + alpha` times its share and the
+//! others `1 - alpha` times theirs. Its secondary place is spread evenly over the next
+//! level; from the last shard it is in that shard again. Its bucket, by which a shard bumps,
+//! is one of eight in sizes that fall by about the square root of two each.
+//!
+//! A key's segment before the overload is a matter of its mixed hash alone, and so keys are
+//! partitioned once, whatever the seed.
+
+use super::{FINGERPRINT, SECONDARY, Seed, Seeded, below_segment, fold, seeded, segment};
+
+use core::ops::Range;
+
+/// The buckets of a shard, one bit of its metadata each.
+pub(crate) const BUCKETS: usize = 8;
+
+/// Of so many keys each bucket has this many: a geometric series, its ratio about 2^-0.5.
+const SIZES: [u8; BUCKETS] = [40, 28, 20, 14, 10, 7, 5, 4];
+const SIZES_SUM: usize = 128;
+
+/// The bucket of each of [`SIZES_SUM`] equally likely draws.
+const BUCKET_OF: [u8; SIZES_SUM] = {
+    let mut buckets = [0; SIZES_SUM];
+    let (mut bucket, mut end, mut draw) = (0, SIZES[0], 0);
+    while draw < SIZES_SUM {
+        if draw == end as usize {
+            bucket += 1;
+            end += SIZES[bucket];
+        }
+        buckets[draw] = bucket as u8;
+        draw += 1;
+    }
+    buckets
+};
+
+/// What a Balanced ribbon stores about its shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Balance {
+    /// A segment has `1 << shard_bits` shards.
+    pub(crate) shard_bits: u32,
+    /// The overload of level 0, `alpha`, in units of 1/256.
+    pub(crate) overload: u32,
+}
+
+impl Balance {
+    /// One shard in a segment.
+    pub(crate) const EVEN: Self = Self { shard_bits: 0, overload: 0 };
+}
+
+/// A place that a key can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) segment: u64,
+    /// Where in the segment: what the start is made of.
+    pub(crate) position: Seeded,
+    /// What coefficients and fingerprint are made of.
+    pub(crate) hash: Seeded,
+}
+
+/// The shards of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shards {
+    segment_bits: u32,
+    shard_bits: u32,
+    overload: u8,
+    /// The top bit of an address, if it belongs to the segment …
+    top_of_segment: u64,
+    /// … and if it belongs to the position, because there is only one segment.
+    top_of_position: u64,
+}
+
+impl Shards {
+    #[inline]
+    pub(crate) fn new(segment_bits: u32, balance: Balance) -> Self {
+        Self {
+            segment_bits,
+            shard_bits: balance.shard_bits,
+            overload: balance.overload as u8,
+            top_of_segment: (1 << segment_bits) >> 1,
+            top_of_position: if segment_bits == 0 { 1 << 63 } else { 0 },
+        }
+    }
+
+    /// All bits of a shard's number.
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.segment_bits + self.shard_bits
+    }
+
+    /// All shards of the system.
+    #[inline]
+    pub(crate) fn count(self) -> u64 {
+        1 << self.bits()
+    }
+
+    /// The shards of one segment.
+    #[inline]
+    pub(crate) fn in_segment(self) -> usize {
+        1 << self.shard_bits
+    }
+
+    /// The last level, which is the last shard.
+    pub(crate) fn last_level(self) -> u32 {
+        self.bits()
+    }
+
+    /// The level of a shard.
+    #[inline(always)]
+    pub(crate) fn level(self, shard: u64) -> u32 {
+        // No shift is as long as 64: there is more than one shard.
+        (!(shard << (64 - self.bits()))).leading_zeros()
+    }
+
+    /// The shards of a level.
+    pub(crate) fn of_level(self, level: u32) -> Range<u64> {
+        let behind = |level| if level > self.last_level() { 0 } else { self.count() >> level };
+        self.count() - behind(level)..self.count() - behind(level + 1)
+    }
+
+    /// The hash of a key, from which its primary place, its bucket and its equation follow.
+    #[inline(always)]
+    pub(crate) fn hash(self, mixed: u64, seed: Seed) -> Seeded {
+        seeded(mixed, seed)
+    }
+
+    /// Whether the key leaves the later half of the shards for level 0.
+    #[inline(always)]
+    pub(crate) fn is_overload(self, hash: Seeded) -> bool {
+        // Bits that the fingerprint leaves over.
+        ((hash.0.wrapping_mul(FINGERPRINT) >> 16) as u8) < self.overload
+    }
+
+    /// The position of a key's primary place in its segment.
+    #[inline(always)]
+    pub(crate) fn primary_position(self, hash: Seeded) -> Seeded {
+        let cleared = if self.is_overload(hash) { self.top_of_position } else { 0 };
+        Seeded(hash.0 & !cleared)
+    }
+
+    /// The primary place of a key.
+    #[inline(always)]
+    pub(crate) fn primary(self, mixed: u64, seed: Seed) -> Place {
+        let hash = self.hash(mixed, seed);
+        let cleared = if self.is_overload(hash) { self.top_of_segment } else { 0 };
+        let segment = segment(mixed, self.segment_bits) & !cleared;
+        Place { segment, position: self.primary_position(hash), hash }
+    }
+
+    /// The secondary place of a key from its primary place's level.
+    #[inline(always)]
+    pub(crate) fn secondary(self, level: u32, hash: Seeded) -> Place {
+        self.at_level((level + 1).min(self.last_level()), hash.bumped())
+    }
+
+    /// The place on a level of a key that was bumped to it.
+    #[inline(always)]
+    pub(crate) fn at_level(self, level: u32, bumped: Seeded) -> Place {
+        // So many ones, and a zero unless the level is the last.
+        let ones = !(u64::MAX >> level);
+        let below = level + u32::from(level < self.last_level());
+        let address = ones | bumped.0 >> below;
+        let position = Seeded(below_segment(address, self.segment_bits));
+        Place { segment: segment(address, self.segment_bits), position, hash: bumped }
+    }
+
+    /// The shard of a place.
+    #[inline(always)]
+    pub(crate) fn shard(self, place: Place) -> u64 {
+        place.segment << self.shard_bits | self.in_its_segment(place.position) as u64
+    }
+
+    /// The shard of a position, counted from the first of its segment.
+    #[inline(always)]
+    pub(crate) fn in_its_segment(self, position: Seeded) -> usize {
+        position.part(self.shard_bits)
+    }
+}
+
+impl Seeded {
+    /// The bucket by which the key is bumped.
+    #[inline(always)]
+    pub(crate) fn bucket(self) -> usize {
+        // Bits that the fingerprint leaves over.
+        let draw = (self.0.wrapping_mul(FINGERPRINT) >> 25) as usize % SIZES_SUM;
+        BUCKET_OF[draw].into()
+    }
+
+    /// The hash of the same key at its secondary place.
+    #[inline(always)]
+    pub(crate) fn bumped(self) -> Self {
+        Self(fold(self.0, SECONDARY))
+    }
+
+    /// As a plain number, to be kept among mixed hashes …
+    pub(crate) fn to_number(self) -> u64 {
+        self.0
+    }
+
+    /// … and back.
+    #[inline(always)]
+    pub(crate) fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ribbon::equation::mix;
+    use crate::testing::Random;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Shards with one segment, with many, and with one shard in each.
+    fn systems() -> [Shards; 3] {
+        let shards = |segment_bits, shard_bits| {
+            Shards::new(segment_bits, Balance { shard_bits, overload: 48 })
+        };
+        [shards(0, 5), shards(3, 2), shards(4, 0)]
+    }
+
+    /// Counts of so many hits each, to five standard deviations.
+    fn assert_even(counts: &[u64], expected: f64) {
+        for &count in counts {
+            let off = (count as f64 - expected).abs();
+            assert!(off < 5.0 * libm::sqrt(expected), "{count}, not {expected}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn levels_are_as_drawn() {
+        let shards = Shards::new(1, Balance { shard_bits: 2, overload: 0 });
+        let levels: Vec<u32> = (0..8).map(|shard| shards.level(shard)).collect();
+        assert_eq!(levels, [0, 0, 0, 0, 1, 1, 2, 3]);
+        for shards in systems() {
+            let mut next = 0;
+            for level in 0..=shards.last_level() {
+                for shard in shards.of_level(level) {
+                    assert_eq!((shard, shards.level(shard)), (next, level));
+                    next += 1;
+                }
+            }
+            assert_eq!(next, shards.count());
+        }
+    }
+
+    #[test]
+    fn level_0_is_overloaded_and_the_others_make_up_for_it() {
+        let (keys, alpha) = (1 << 18, 48.0 / 256.0);
+        for shards in systems() {
+            let mut counts = vec![0; shards.count() as usize];
+            for key in 0..keys {
+                let place = shards.primary(mix(key), Seed::new(1));
+                counts[shards.shard(place) as usize] += 1;
+            }
+            let share = keys as f64 / counts.len() as f64;
+            let (first, others) = counts.split_at(counts.len() / 2);
+            assert_even(first, share * (1.0 + alpha));
+            assert_even(others, share * (1.0 - alpha));
+        }
+    }
+
+    #[test]
+    fn only_the_overload_leaves_its_segment_and_only_for_the_first_half() {
+        let shards = Shards::new(3, Balance { shard_bits: 2, overload: 48 });
+        for key in 0..10_000 {
+            let (mixed, seed) = (mix(key), Seed::new(3));
+            let place = shards.primary(mixed, seed);
+            let moves = shards.is_overload(shards.hash(mixed, seed));
+            let before = segment(mixed, 3);
+            assert_eq!(place.segment, if moves { before % 4 } else { before });
+        }
+    }
+
+    #[test]
+    fn secondary_places_are_spread_over_the_next_level() {
+        let mut random = Random(8);
+        let keys = 1 << 14;
+        for shards in systems() {
+            for level in 0..=shards.last_level() {
+                let next = shards.of_level((level + 1).min(shards.last_level()));
+                let mut counts = vec![0; (next.end - next.start) as usize];
+                for _ in 0..keys {
+                    let place = shards.secondary(level, Seeded(random.next()));
+                    counts[(shards.shard(place) - next.start) as usize] += 1;
+                }
+                assert_even(&counts, keys as f64 / counts.len() as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn secondary_places_are_even_inside_a_shard() {
+        let mut random = Random(9);
+        for shards in systems() {
+            let mut counts = [0; 16];
+            for _ in 0..1 << 14 {
+                let place = shards.secondary(shards.last_level(), Seeded(random.next()));
+                counts[place.position.part(shards.shard_bits + 4) % 16] += 1;
+            }
+            assert_even(&counts, f64::from(1 << 10));
+        }
+    }
+
+    #[test]
+    fn buckets_have_their_sizes() {
+        let mut random = Random(10);
+        let mut counts = [0; BUCKETS];
+        (0..1 << 17).for_each(|_| counts[Seeded(random.next()).bucket()] += 1);
+        for (count, size) in counts.into_iter().zip(SIZES) {
+            assert_even(&[count], f64::from(size) * 1024.0);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The layers of a Bumped ribbon, and its buckets: what plan, construction, format and query
+//! must agree on.
+//!
+//! ```text
+//! slots   |  layer 0, bumping          |  layer 1, bumping |  last layer, Standard |
+//!         | segment | segment | ...    | segment | ...     |  one segment          |
+//! buckets | | | | | | | | | | | | | | |  | | | | | | | | |  (none)
+//! ```
+//!
+//! All slots stand in one row. A *bucket* is a run of `1 << bucket_log` slots, and every
+//! segment of a bumping layer is a whole number of buckets, so a slot's bucket is its number
+//! shifted, whatever the layer. A bucket has a *code*, two bits that choose one of four
+//! *thresholds*: keys that start in the bucket, but fewer slots behind its first than the
+//! threshold, are *bumped* to the next layer. (Dillinger, Huebschle-Schneider, Sanders and
+//! Walzer, "Fast succinct retrieval and approximate membership using ribbon", section 4.)
+
+use crate::Width;
+
+/// The most layers behind the first that the format can count.
+pub(crate) const MAX_FURTHER: usize = 7;
+
+/// The size of one layer, as small as it is stored: every filter carries some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layer {
+    segment_slots: u32,
+    segment_bits: u8,
+}
+
+impl Layer {
+    /// The slots of a segment must fit 32 bits, as in the format.
+    #[inline]
+    pub(crate) fn new(segment_bits: u32, segment_slots: u64) -> Self {
+        debug_assert!(segment_slots >> 32 == 0 && segment_bits < 256);
+        Self { segment_slots: segment_slots as u32, segment_bits: segment_bits as u8 }
+    }
+
+    /// There are `1 << segment_bits` segments.
+    #[inline]
+    pub(crate) fn segment_bits(self) -> u32 {
+        self.segment_bits.into()
+    }
+
+    /// Slots of each segment.
+    #[inline]
+    pub(crate) fn segment_slots(self) -> u64 {
+        self.segment_slots.into()
+    }
+
+    #[inline]
+    pub(crate) fn slots(self) -> u64 {
+        self.segment_slots().wrapping_shl(self.segment_bits())
+    }
+}
+
+/// The layers behind the first; only a Bumped ribbon has any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Further {
+    count: u8,
+    layers: [Layer; MAX_FURTHER],
+    /// The slots of all of them.
+    slots: u64,
+    /// Room for so many buckets that bump all their keys.
+    pub(crate) exceptions: u32,
+}
+
+impl Further {
+    pub(crate) const NONE: Self = Self {
+        count: 0,
+        layers: [Layer { segment_slots: 0, segment_bits: 0 }; MAX_FURTHER],
+        slots: 0,
+        exceptions: 0,
+    };
+
+    /// So many of these layers; the others must be none.
+    #[inline]
+    pub(crate) fn new(layers: [Layer; MAX_FURTHER], count: usize, exceptions: u32) -> Self {
+        // A hostile directory may let this overflow, and is refused.
+        let slots = layers[..count].iter().fold(0u64, |sum, layer| sum.wrapping_add(layer.slots()));
+        Self { count: count as u8, layers, slots, exceptions }
+    }
+
+    /// The same for the layers of a list.
+    pub(crate) fn of(list: &[Layer], exceptions: u32) -> Self {
+        let mut layers = [Layer::default(); MAX_FURTHER];
+        layers[..list.len()].copy_from_slice(list);
+        Self::new(layers, list.len(), exceptions)
+    }
+
+    #[inline]
+    pub(crate) fn layers(&self) -> &[Layer] {
+        &self.layers[..usize::from(self.count)]
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> u64 {
+        self.slots
+    }
+}
+
+/// The buckets of a width: their size and what their codes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Buckets {
+    /// A bucket has `1 << log` slots.
+    pub(crate) log: u32,
+    /// The threshold of each code, falling; the last is 0, which bumps nothing.
+    pub(crate) thresholds: [u32; 4],
+}
+
+impl Buckets {
+    /// Constants of the format. Narrower ribbons have smaller buckets, since what a bucket
+    /// can take too many or too few is about a width. (w = 16 has no Bumped form.)
+    #[inline]
+    pub(crate) const fn of(width: Width) -> Self {
+        match width {
+            Width::W16 | Width::W32 => Self { log: 5, thresholds: [32, 13, 6, 0] },
+            Width::W64 => Self { log: 7, thresholds: [42, 24, 12, 0] },
+            Width::W128 => Self { log: 9, thresholds: [140, 85, 42, 0] },
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn slots(self) -> u64 {
+        1 << self.log
+    }
+
+    /// Segments of bumping layers have a multiple of so many slots: whole buckets and whole
+    /// blocks.
+    pub(crate) const fn unit(self) -> u64 {
+        if self.slots() < 64 { 64 } else { self.slots() }
+    }
+
+    /// Whether code 0 bumps a bucket's last slot too, so that no bucket is an exception.
+    pub(crate) const fn covers_all(self) -> bool {
+        self.thresholds[0] as u64 == self.slots()
+    }
+}
+
+/// The code that bumps the most, short of everything.
+pub(crate) const MOST: u8 = 0;
+
+/// What a Bumped ribbon knows about its buckets besides the solution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Codes {
+    /// The code of every bucket of the bumping layers.
+    pub(crate) codes: alloc::vec::Vec<u8>,
+    /// The buckets, ascending, that bump all their keys although their code, [`MOST`], does
+    /// not say so.
+    pub(crate) exceptions: alloc::vec::Vec<u64>,
+}
+
+/// Bytes of an exception: the number of a bucket.
+pub(crate) const EXCEPTION: usize = 5;
+/// Bytes of a layer in the directory.
+pub(crate) const LAYER: usize = 5;
+/// Bytes of the number of exceptions.
+pub(crate) const COUNT: usize = 4;
+
+/// Bytes of the directory of `count` layers after the first.
+pub(crate) const fn directory_bytes(count: usize) -> usize {
+    count * LAYER + COUNT
+}

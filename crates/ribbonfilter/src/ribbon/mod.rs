@@ -1,0 +1,14 @@
+//! The mathematics that builds and queries share: which slots a key's equation has, where their
+//! bits lie, and what rate comes of it. It uses nothing else of this crate.
+
+pub(crate) mod equation;
+pub(crate) mod layers;
+pub(crate) mod layout;
+pub(crate) mod range;
+pub(crate) mod rate;
+pub(crate) mod shape;
+mod variant;
+pub(crate) mod width;
+
+pub use variant::Variant;
+pub use width::Width;

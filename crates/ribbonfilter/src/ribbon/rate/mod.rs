@@ -1,0 +1,294 @@
+//! The exact rate of a homogeneous solution, and the screening of seeds.
+//!
+//! # The rate
+//! A homogeneous filter answers "yes" where `c * Z = 0`. For a start `s` the first
+//! coefficient is 1 and the `w - 1` others are random, so the chance over all keys that
+//! start at `s` is
+//!
+//! ```text
+//! 2^-rank(Z[s+1 .. s+w))   if Z[s] lies in the span of those rows, else 0,
+//! ```
+//!
+//! and the rate is its mean over the starts, each weighted by its probability. It is a
+//! sum of integers over the finished solution: the filter *knows* its rate, which the
+//! paper leaves open (sections 4 and 8: "no obvious way to detect this").
+//!
+//! Nearly all windows have full rank, and half a window of rows proves it for as many
+//! starts: those of the half before all see all of them. As columns they are a word each,
+//! so that the proof is a small elimination without a branch that depends on the bits, made for
+//! several halves side by side ([`Halves`]). Where it fails, rows are read backwards from the end of a window until they span everything;
+//! and where they never do, a basis that prefers late rows is slid from start to start.
+//!
+//! # The screen
+//! What spoils a system, homogeneous or not, is a stretch with more keys than slots.
+//! [`longest_queue`] finds it from the starts alone: keys queue up at their start and each
+//! slot serves one. A queue that comes near the width means trouble; counting it costs a
+//! fraction of a banding.
+
+use crate::ribbon::equation::Starts;
+
+/// A false-positive rate as a fraction: how many of `total` queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rate {
+    positives: u128,
+    total: u128,
+}
+
+impl Rate {
+    pub(crate) fn new(positives: u128, total: u128) -> Self {
+        Self { positives, total }
+    }
+
+    /// The rate of two halves together, each as likely as its total says.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { positives: self.positives + other.positives, total: self.total + other.total }
+    }
+
+    pub(crate) fn value(self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.positives as f64 / self.total as f64 }
+    }
+}
+
+/// The exact rate over some starts of a homogeneous solution of `columns` columns.
+///
+/// `row` gives the rows of the segment's solution, cut to those columns, and `half` the words
+/// of the columns in half a window of rows from a slot on; the starts are `first .. end`. The
+/// unit of the result is [`Starts::total_weight`] times `2^64`.
+#[inline(always)]
+pub(crate) fn homogeneous_rate(
+    row: impl Fn(u64) -> u64,
+    half: impl Fn(u64, &mut [u64]),
+    starts: Starts,
+    window: u64,
+    columns: usize,
+    first: u64,
+    end: u64,
+) -> Rate {
+    let weight = starts.weight_before(end) - starts.weight_before(first);
+    let total = u128::from(weight) << 64;
+    if columns == 0 {
+        return Rate::new(total, total);
+    }
+    let mut halves = Halves::new(starts, window);
+    let mut positives = 0;
+    let mut start = first;
+    while start < end {
+        let run = halves
+            .run_from(start, columns, &half)
+            .unwrap_or_else(|| full_rank_run(&row, start, window, columns))
+            .min(end - start);
+        if run > 0 {
+            let weight = starts.weight_before(start + run) - starts.weight_before(start);
+            positives += u128::from(weight) << (64 - columns);
+            start += run;
+        } else {
+            start = deficient_run(&row, start, end, window, columns, |start, chance| {
+                positives += u128::from(starts.weight(start)) * chance;
+            });
+        }
+    }
+    Rate::new(positives, total)
+}
+
+/// Halves of windows that lie side by side, which of them have full rank, found for some at once.
+struct Halves {
+    /// Rows of a half, none if windows have no halves, and how many halves have all of them.
+    rows: u64,
+    count: u64,
+    /// The first of those that were looked at, and a bit for each that has full rank.
+    first: u64,
+    proven: u32,
+}
+
+/// Halves that are looked at together: as many words as two or four vectors hold.
+const LANES: usize = 8;
+
+impl Halves {
+    fn new(starts: Starts, window: u64) -> Self {
+        // Small systems need not fill their windows.
+        let rows = if window.is_power_of_two() { window / 2 } else { 0 };
+        let slots = starts.count() + window - 1;
+        Self { rows, count: slots.checked_div(rows).unwrap_or(0), first: 0, proven: 0 }
+    }
+
+    /// For how many starts from `start` on the next half of a window proves full rank, if it
+    /// does.
+    #[inline(always)]
+    fn run_from(
+        &mut self,
+        start: u64,
+        columns: usize,
+        half: impl Fn(u64, &mut [u64]),
+    ) -> Option<u64> {
+        let number = start.checked_div(self.rows)? + 1;
+        if number >= self.count {
+            return None;
+        }
+        // None is looked at before the first start.
+        if self.first == 0 || number - self.first >= LANES as u64 {
+            self.look_at(number, columns, half);
+        }
+        let proven = self.proven >> (number - self.first) & 1 == 1;
+        proven.then(|| number * self.rows - start)
+    }
+
+    #[inline(always)]
+    fn look_at(&mut self, first: u64, columns: usize, half: impl Fn(u64, &mut [u64])) {
+        let (mut words, mut lanes) = ([0; 64], [[0; LANES]; 64]);
+        let lanes = &mut lanes[..columns];
+        for (lane, number) in (first..self.count).take(LANES).enumerate() {
+            half(number * self.rows, &mut words[..columns]);
+            for (lanes, &word) in lanes.iter_mut().zip(&words) {
+                lanes[lane] = word;
+            }
+        }
+        *self = Self { first, proven: independent(lanes), ..*self };
+    }
+}
+
+/// A bit for each lane in which no sum of some of the words is zero.
+#[inline(always)]
+fn independent(lanes: &mut [[u64; LANES]]) -> u32 {
+    let mut all = [u64::MAX; LANES];
+    for index in 0..lanes.len() {
+        let (words, behind) = (lanes[index], &mut lanes[index + 1..]);
+        let pivots = words.map(|word| word & word.wrapping_neg());
+        for (all, pivot) in all.iter_mut().zip(pivots) {
+            *all &= if pivot == 0 { 0 } else { u64::MAX };
+        }
+        for others in behind {
+            for lane in 0..LANES {
+                others[lane] ^= if others[lane] & pivots[lane] == 0 { 0 } else { words[lane] };
+            }
+        }
+    }
+    all.iter().enumerate().fold(0, |bits, (lane, all)| bits | (*all as u32 & 1) << lane)
+}
+
+/// For how many starts from `start` on the rows at the end of its window prove full rank.
+fn full_rank_run(row: impl Fn(u64) -> u64, start: u64, window: u64, columns: usize) -> u64 {
+    let mut basis = [0; 64];
+    let mut rank = 0;
+    let mut next = start + window;
+    while rank < columns {
+        next -= 1;
+        if next == start {
+            return 0;
+        }
+        rank += usize::from(extend(&mut basis, row(next)));
+    }
+    next.max(start + 1) - start
+}
+
+/// Adds a row to a basis; whether it was independent.
+fn extend(basis: &mut [u64; 64], mut row: u64) -> bool {
+    while row != 0 {
+        let lead = row.ilog2() as usize;
+        if basis[lead] == 0 {
+            basis[lead] = row;
+            return true;
+        }
+        row ^= basis[lead];
+    }
+    false
+}
+
+/// Goes from start to start until the window has full rank or `end` is reached, tells
+/// each start's chance in units of 2^-64, and returns where it stopped.
+fn deficient_run(
+    row: impl Fn(u64) -> u64,
+    first: u64,
+    end: u64,
+    window: u64,
+    columns: usize,
+    mut tell: impl FnMut(u64, u128),
+) -> u64 {
+    let mut basis = SlidingBasis::default();
+    for position in first + 1..first + window {
+        basis.push(row(position), position);
+    }
+    let mut start = first;
+    loop {
+        let rank = basis.rank_after(start);
+        if rank == columns {
+            return start;
+        }
+        tell(start, if basis.spans_after(row(start), start) { 1 << (64 - rank) } else { 0 });
+        start += 1;
+        if start == end {
+            return end;
+        }
+        let entering = start + window - 1;
+        basis.push(row(entering), entering);
+    }
+}
+
+/// A basis of a sliding window of rows. Each vector carries the earliest row it needs;
+/// of two with the same leading bit the later stays in its place, so the vectors that need
+/// only rows after a given one are a basis of those rows.
+struct SlidingBasis {
+    vectors: [u64; 64],
+    needs: [u64; 64],
+}
+
+impl Default for SlidingBasis {
+    fn default() -> Self {
+        Self { vectors: [0; 64], needs: [0; 64] }
+    }
+}
+
+impl SlidingBasis {
+    fn push(&mut self, mut row: u64, mut needs: u64) {
+        while row != 0 {
+            let lead = row.ilog2() as usize;
+            if self.vectors[lead] == 0 {
+                self.vectors[lead] = row;
+                self.needs[lead] = needs;
+                return;
+            }
+            if self.needs[lead] < needs {
+                core::mem::swap(&mut self.vectors[lead], &mut row);
+                core::mem::swap(&mut self.needs[lead], &mut needs);
+            }
+            row ^= self.vectors[lead];
+        }
+    }
+
+    fn rank_after(&self, position: u64) -> usize {
+        let held = self.vectors.iter().zip(&self.needs);
+        held.filter(|&(&vector, &needs)| vector != 0 && needs > position).count()
+    }
+
+    fn spans_after(&self, mut row: u64, position: u64) -> bool {
+        while row != 0 {
+            let lead = row.ilog2() as usize;
+            if self.vectors[lead] == 0 || self.needs[lead] <= position {
+                return false;
+            }
+            row ^= self.vectors[lead];
+        }
+        true
+    }
+}
+
+/// The longest queue of keys waiting for a slot, given how many start in each run of so many
+/// slots, at the ends of the runs; or any that is longer than `limit`.
+#[inline(always)]
+pub(crate) fn longest_queue<C: Copy + Into<i32>>(starts_in: &[C], slots: i32, limit: u32) -> u32 {
+    let (mut queue, mut longest) = (0i32, 0);
+    for counts in starts_in.chunks(256) {
+        for &count in counts {
+            // The greater of this and 0, but never a branch, which would be mispredicted.
+            let sum = queue + (count.into() - slots);
+            queue = sum & !(sum >> 31);
+            longest = longest.max(queue);
+        }
+        if longest as u32 > limit {
+            break;
+        }
+    }
+    longest as u32
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! The linear system and Algorithm 1 of the paper: Boolean banding on the fly.
+//!
+//! ```text
+//!            slots ->
+//! row 0      1 c c c . . . . . | b     A filled row i holds the equation
+//! row 1      . 1 c c c . . . . | b         c * Z[i .. i + w) = b,
+//! row 2      . . . . . . . . . |       whose first coefficient is 1;
+//! row 3      . . . 1 c c c . . | b     an empty row holds none.
+//! ```
+//!
+//! Invariants: a row is empty or its first coefficient is 1; no coefficient stands for
+//! a slot beyond the last. Which rows are filled and the solution do not depend on the
+//! order of insertion (proof of theorem 3.2): the filled rows tell the ranks of the
+//! system's column prefixes. That is the licence to partition and to parallelise.
+//!
+//! This file knows nothing of keys, segments or files.
+
+mod reversible;
+
+use crate::error::OutOfMemory;
+use crate::kernel::prefetch;
+use crate::ribbon::width::Band;
+use crate::storage::memory::try_filled_huge;
+use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+use core::ops::Range;
+
+/// The right-hand side of an equation: nothing in a homogeneous system, else a
+/// fingerprint or a value.
+pub(crate) trait RightSide: Copy + Eq + Send + Sync + 'static {
+    /// What an empty row and a homogeneous equation have.
+    const ZERO: Self;
+    /// The sum of two equations' right-hand sides.
+    fn xor(self, other: Self) -> Self;
+    /// As a row of the solution: bit `c` belongs to column `c`.
+    fn bits(self) -> u64;
+    /// The right-hand side of such a row; of more bits than it has, its first ones.
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl RightSide for () {
+    const ZERO: Self = ();
+    #[inline(always)]
+    fn xor(self, (): ()) {}
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        0
+    }
+    #[inline(always)]
+    fn from_bits(_: u64) {}
+}
+
+/// Numbers are right-hand sides of as many bits as they have.
+macro_rules! number {
+    ($number:ty) => {
+        impl RightSide for $number {
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as Self
+            }
+        }
+    };
+}
+
+number!(u32);
+number!(u64);
+
+/// What became of an equation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    /// It fills this row.
+    At(usize),
+    /// The system implied it already: nothing changed.
+    Redundant,
+    /// The system contradicts it: nothing changed.
+    Inconsistent,
+}
+
+/// The linear system `M` of the paper.
+#[derive(Clone, Debug)]
+pub(crate) struct Banding<B, R> {
+    /// One word a row, and one more that stays empty, where idle lanes wait.
+    coefficients: Vec<B>,
+    /// Without meaning where the row is empty.
+    right_sides: Vec<R>,
+}
+
+/// An equation on its way into the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Equation<B, R> {
+    pub(crate) start: usize,
+    pub(crate) coefficients: B,
+    pub(crate) right_side: R,
+}
+
+/// Equations that are inserted at once.
+const LANES: usize = 4;
+/// Equations that are made ready at once: few enough for the nearest cache.
+const READY: usize = 256;
+
+impl<B: Band, R: RightSide> Banding<B, R> {
+    /// The system of `slots` empty rows.
+    pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            coefficients: try_filled_huge(B::ZERO, slots + 1)?,
+            right_sides: try_filled_huge(R::ZERO, slots + 1)?,
+        })
+    }
+
+    /// Empties every row.
+    pub(crate) fn clear(&mut self) {
+        self.coefficients.fill(B::ZERO);
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.coefficients.len() - 1
+    }
+
+    /// The coefficients of some rows, none where they are empty, and their right-hand
+    /// sides, without meaning there.
+    #[inline(always)]
+    pub(crate) fn rows(&self, rows: Range<usize>) -> (&[B], &[R]) {
+        (&self.coefficients[rows.clone()], &self.right_sides[rows])
+    }
+
+    /// Algorithm 1: adds `coefficients * Z[start ..] = right_side`.
+    ///
+    /// The first coefficient must be 1 and none may reach beyond the last slot.
+    #[inline]
+    pub(crate) fn insert(&mut self, start: usize, coefficients: B, right_side: R) -> Insertion {
+        let (mut row, mut c, mut b) = (start, coefficients, right_side);
+        loop {
+            let occupant = self.coefficients[row];
+            if occupant == B::ZERO {
+                self.coefficients[row] = c;
+                self.right_sides[row] = b;
+                return Insertion::At(row);
+            }
+            c = c ^ occupant;
+            b = b.xor(self.right_sides[row]);
+            if c == B::ZERO {
+                return if b == R::ZERO { Insertion::Redundant } else { Insertion::Inconsistent };
+            }
+            let gap = c.leading_gap();
+            row += gap as usize;
+            c = c.advance(gap);
+        }
+    }
+
+    /// Adds many equations; how many were redundant, or nothing if any was inconsistent.
+    ///
+    /// The same as inserting one by one, in some order. Each step of Algorithm 1 waits for
+    /// memory, and whether it is the last one cannot be foreseen. So [`LANES`] equations
+    /// take their steps in turn, without a branch: a step either fills the row and takes up
+    /// the next equation, or adds the row and moves on.
+    #[inline(always)]
+    pub(crate) fn insert_all(
+        &mut self,
+        mut equations: impl Iterator<Item = Equation<B, R>>,
+    ) -> Option<u64> {
+        let idle = Equation { start: self.slots(), coefficients: B::ZERO, right_side: R::ZERO };
+        let mut lanes = [idle; LANES];
+        let mut ready = [idle; READY];
+        let (mut redundant, mut contradicts) = (0, false);
+        let (mut next, mut end) = (0, 0);
+        loop {
+            // What the lanes left over comes first.
+            ready.copy_within(next..end, 0);
+            end -= next;
+            next = 0;
+            for equation in equations.by_ref().take(READY - end) {
+                self.prefetch(equation.start);
+                ready[end] = equation;
+                end += 1;
+            }
+            if end < LANES {
+                break;
+            }
+            while next + LANES <= end {
+                for lane in &mut lanes {
+                    let step = self.step(*lane);
+                    redundant += u64::from(step.redundant);
+                    contradicts |= step.redundant & (step.equation.right_side != R::ZERO);
+                    let done = step.filled | step.redundant;
+                    // It is smaller than that anyhow, but the compiler cannot know.
+                    let waiting = ready[next % READY];
+                    let Equation { start, coefficients, right_side } = step.equation;
+                    *lane = Equation {
+                        start: select_unpredictable(done, waiting.start, start),
+                        coefficients: select_unpredictable(
+                            done,
+                            waiting.coefficients,
+                            coefficients,
+                        ),
+                        right_side: select_unpredictable(done, waiting.right_side, right_side),
+                    };
+                    next += usize::from(done);
+                }
+            }
+            if contradicts {
+                return None;
+            }
+        }
+        // An idle lane has nothing to insert.
+        let rest = lanes.into_iter().chain(ready[..end].iter().copied());
+        for equation in rest.filter(|equation| equation.coefficients != B::ZERO) {
+            match self.insert(equation.start, equation.coefficients, equation.right_side) {
+                Insertion::At(_) => {}
+                Insertion::Redundant => redundant += 1,
+                Insertion::Inconsistent => return None,
+            }
+        }
+        (!contradicts).then_some(redundant)
+    }
+
+    /// Asks for the memory of a row.
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        prefetch(self.coefficients.as_ptr().wrapping_add(row).cast());
+        if size_of::<R>() > 0 {
+            prefetch(self.right_sides.as_ptr().wrapping_add(row).cast());
+        }
+    }
+
+    /// One step of Algorithm 1.
+    #[inline(always)]
+    fn step(&mut self, equation: Equation<B, R>) -> Step<B, R> {
+        let Equation { start: row, coefficients, right_side } = equation;
+        let occupant = self.coefficients[row];
+        let filled = occupant == B::ZERO;
+        self.coefficients[row] = select_unpredictable(filled, coefficients, occupant);
+        // Right-hand sides of no size need no look, and no check of bounds.
+        let mut other = R::ZERO;
+        if size_of::<R>() > 0 {
+            other = self.right_sides[row];
+            self.right_sides[row] = select_unpredictable(filled, right_side, other);
+        }
+        let sum = coefficients ^ occupant;
+        let gap = sum.leading_gap();
+        Step {
+            filled,
+            redundant: !filled & (sum == B::ZERO),
+            equation: Equation {
+                start: row + gap as usize,
+                coefficients: sum.advance(gap),
+                right_side: right_side.xor(other),
+            },
+        }
+    }
+
+    /// Takes back the latest insertions, given the rows that they filled.
+    ///
+    /// Later rows were reduced by earlier ones, never the other way round, so this is
+    /// right for any set of rows that is closed under "inserted later".
+    pub(crate) fn undo(&mut self, latest: impl IntoIterator<Item = usize>) {
+        for row in latest {
+            self.coefficients[row] = B::ZERO;
+        }
+    }
+}
+
+/// What one step made of an equation: it filled its row, or vanished, or goes on as another.
+struct Step<B, R> {
+    filled: bool,
+    redundant: bool,
+    equation: Equation<B, R>,
+}
+
+#[cfg(test)]
+mod tests;

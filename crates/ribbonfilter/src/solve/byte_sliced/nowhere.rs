@@ -1,0 +1,27 @@
+//! Where no instructions for planes are at hand: no means, so no call.
+
+use super::Planes;
+use crate::kernel::Kernel;
+use crate::ribbon::layout::Layout;
+
+/// There are none.
+#[derive(Clone, Copy)]
+pub(super) enum Means {}
+
+impl Means {
+    pub(super) fn of(_: Kernel) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn table_words(self) -> usize {
+        match self {}
+    }
+
+    pub(super) fn eliminate(self, _: &mut Planes) -> bool {
+        match self {}
+    }
+
+    pub(super) fn solve(self, _: &Planes, _: &Layout, _: &mut [u8]) {
+        match self {}
+    }
+}

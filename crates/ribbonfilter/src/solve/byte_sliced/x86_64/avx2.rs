@@ -1,0 +1,447 @@
+//! Planes with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
+#![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
+
+use super::vectors::{NO_LANE, Vectors, proven};
+use super::{Planes, Pool, STRIDE, substitute, sweep};
+use crate::kernel::avx2::Avx2;
+use crate::ribbon::layout::Layout;
+use core::arch::x86_64::*;
+
+/// See [`Planes::eliminate`].
+pub(super) fn eliminate(cpu: Avx2, planes: &mut Planes) -> bool {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn with_features(cpu: Avx2, planes: &mut Planes) -> bool {
+        sweep::eliminate(cpu, planes)
+    }
+    proven!(with_features(cpu, planes))
+}
+
+/// See [`Planes::solve`].
+pub(super) fn solve(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn with_features(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+        substitute::solve(cpu, planes, layout, bytes);
+    }
+    proven!(with_features(cpu, planes, layout, bytes));
+}
+
+/// Lays the lanes of a pool out in planes.
+pub(super) fn transpose(_: Avx2, pool: &mut Pool) {
+    proven!(transpose_lanes(pool));
+}
+
+impl Vectors for Avx2 {
+    const LANES: usize = 32;
+    type Vector = __m256i;
+    type Table = Table;
+    type Kept = [u64; 4];
+    const KEPT_WORDS: usize = 4;
+    type Factors = Nibbles;
+    type Gather<const VECTORS: usize> = Gather<VECTORS>;
+
+    #[inline(always)]
+    fn zero(self) -> __m256i {
+        proven!(_mm256_setzero_si256())
+    }
+
+    #[inline(always)]
+    fn load(self, lanes: &[u8]) -> __m256i {
+        let lanes: &[u8; 32] = lanes.try_into().expect("a vector's lanes");
+        proven!(_mm256_loadu_si256(lanes.as_ptr().cast()))
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: &mut [u8], vector: __m256i) {
+        let lanes: &mut [u8; 32] = lanes.try_into().expect("a vector's lanes");
+        proven!(_mm256_storeu_si256(lanes.as_mut_ptr().cast(), vector));
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_and_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_or_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_xor_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn up_to(self, count: usize) -> __m256i {
+        proven!({
+            let lane = _mm256_setr_epi8(
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                23, 24, 25, 26, 27, 28, 29, 30, 31,
+            );
+            _mm256_cmpgt_epi8(_mm256_set1_epi8(count.min(32) as i8), lane)
+        })
+    }
+
+    #[inline(always)]
+    fn nonzero(self, vector: __m256i) -> u64 {
+        let zero = self.zero();
+        u64::from(!proven!(_mm256_movemask_epi8(_mm256_cmpeq_epi8(vector, zero))) as u32)
+    }
+
+    #[inline(always)]
+    fn columns(self, vector: __m256i) -> [u64; 8] {
+        let mut vector = vector;
+        let mut columns = [0; 8];
+        for column in columns.iter_mut().rev() {
+            *column = u64::from(proven!(_mm256_movemask_epi8(vector)) as u32);
+            // The next lower bit of every byte.
+            vector = proven!(_mm256_add_epi8(vector, vector));
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn lanes(self, columns: [u64; 8]) -> __m256i {
+        let mut lanes = self.zero();
+        for (bit, column) in columns.into_iter().enumerate() {
+            lanes = self.or(lanes, proven!(bit_of_lanes(column as u32, 1 << bit)));
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    fn table(self, square: u64) -> Table {
+        proven!(Table::spread(both(square)))
+    }
+
+    #[inline(always)]
+    fn keep(self, square: u64) -> [u64; 4] {
+        let mut kept = [0; 4];
+        proven!(_mm256_storeu_si256(kept.as_mut_ptr().cast(), both(square)));
+        kept
+    }
+
+    #[inline(always)]
+    fn kept(self, kept: &[u64; 4]) -> Table {
+        proven!(Table::spread(_mm256_loadu_si256(kept.as_ptr().cast())))
+    }
+
+    #[inline(always)]
+    fn places(words: &mut [u64]) -> &mut [[u64; 4]] {
+        words.as_chunks_mut().0
+    }
+
+    #[inline(always)]
+    fn factors(self, bytes: __m256i) -> Nibbles {
+        proven!(Nibbles::of(bytes))
+    }
+
+    #[inline(always)]
+    fn times(self, table: Table, factors: Nibbles) -> __m256i {
+        proven!(table.times(factors))
+    }
+
+    #[inline(always)]
+    fn word_times(self, table: Table, bytes: u64) -> u64 {
+        proven!(low_word(table.times(Nibbles::of(_mm256_set1_epi64x(bytes as i64)))))
+    }
+
+    #[inline(always)]
+    fn product(self, square: u64, bytes: u64) -> u64 {
+        proven!(folded(_mm256_shuffle_epi8(both(square), halves(bytes))))
+    }
+
+    #[inline(always)]
+    fn sums<const WORDS: usize, const GROUPS: usize>(
+        self,
+        words: &[u64; WORDS],
+        masked: (usize, u64),
+        squares: &[[[u64; 4]; WORDS]; GROUPS],
+    ) -> [u64; GROUPS] {
+        let mut sums = [self.zero(); GROUPS];
+        for (index, &word) in words.iter().enumerate() {
+            let word = if index == masked.0 { word & masked.1 } else { word };
+            let selected = proven!(halves(word));
+            for (sum, squares) in sums.iter_mut().zip(squares) {
+                let kept = proven!(_mm256_loadu_si256(squares[index].as_ptr().cast()));
+                *sum = self.xor(*sum, proven!(_mm256_shuffle_epi8(kept, selected)));
+            }
+        }
+        sums.map(|sum| proven!(folded(sum)))
+    }
+
+    #[inline(always)]
+    fn gather<const VECTORS: usize>(self, lanes: [u64; 8]) -> Gather<VECTORS> {
+        proven!(Gather::new(lanes))
+    }
+
+    #[inline(always)]
+    fn gathered<const VECTORS: usize>(
+        self,
+        gather: &Gather<VECTORS>,
+        vectors: &[__m256i; VECTORS],
+    ) -> u64 {
+        proven!(gather.word(vectors))
+    }
+
+    #[inline(always)]
+    fn apart<T>(self, work: impl FnOnce() -> T) -> T {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn with_features<T>(work: impl FnOnce() -> T) -> T {
+            work()
+        }
+        proven!(with_features(work))
+    }
+
+    #[inline(always)]
+    fn transpose(self, pool: &mut Pool) {
+        transpose(self, pool);
+    }
+}
+
+/// A bit in each lane whose bit of a word is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bit_of_lanes(lanes: u32, bit: u8) -> __m256i {
+    let spread = _mm256_setr_epi8(
+        0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
+        3, 3,
+    );
+    let select = _mm256_set1_epi64x(super::DIAGONAL as i64);
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(lanes as i32), spread);
+    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, select), select);
+    _mm256_and_si256(set, _mm256_set1_epi8(bit as i8))
+}
+
+/// Brings bytes of eight lanes, those that become rows, into one word.
+#[derive(Clone, Copy)]
+pub(super) struct Gather<const VECTORS: usize> {
+    lanes: [u64; 8],
+    /// For each vector the bytes to take; a byte with its top bit set takes none.
+    shuffles: [__m256i; VECTORS],
+}
+
+impl<const VECTORS: usize> Gather<VECTORS> {
+    /// The lanes of more vectors have no number of seven bits, and are read one by one.
+    const SHUFFLED: bool = VECTORS <= 4;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(lanes: [u64; 8]) -> Self {
+        let mut shuffles = [_mm256_setzero_si256(); VECTORS];
+        if Self::SHUFFLED {
+            let mut word = 0;
+            for lane in lanes.into_iter().rev() {
+                word = word << 8 | lane & 0xff;
+            }
+            let lanes = _mm256_set1_epi64x(word as i64);
+            for (vector, shuffle) in shuffles.iter_mut().enumerate() {
+                // Each half of a vector has 16 lanes; for others the sum has the top bit.
+                let first = 32 * vector as i8;
+                let halves = _mm256_set_m128i(_mm_set1_epi8(first + 16), _mm_set1_epi8(first));
+                let within = _mm256_sub_epi8(lanes, halves);
+                *shuffle = _mm256_adds_epu8(within, _mm256_set1_epi8(0x70));
+            }
+        }
+        Self { lanes, shuffles }
+    }
+
+    /// One plane's bytes of the lanes, zero where no lane becomes the row.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn word(&self, vectors: &[__m256i; VECTORS]) -> u64 {
+        if !Self::SHUFFLED {
+            let mut word = 0;
+            for (row, &lane) in self.lanes.iter().enumerate() {
+                if lane != NO_LANE {
+                    word |= u64::from(vector_byte(vectors, lane as usize)) << (8 * row);
+                }
+            }
+            return word;
+        }
+        let mut taken = _mm256_setzero_si256();
+        for (&vector, &shuffle) in vectors.iter().zip(&self.shuffles) {
+            taken = _mm256_or_si256(taken, _mm256_shuffle_epi8(vector, shuffle));
+        }
+        let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(taken));
+        low_word(_mm256_or_si256(taken, high))
+    }
+}
+
+/// The two halves of every byte.
+#[derive(Clone, Copy)]
+pub(super) struct Nibbles {
+    low: __m256i,
+    high: __m256i,
+}
+
+impl Nibbles {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(bytes: __m256i) -> Self {
+        let nibble = _mm256_set1_epi8(15);
+        Self {
+            low: _mm256_and_si256(bytes, nibble),
+            high: _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble),
+        }
+    }
+}
+
+/// The sums of any of eight bytes: by the low half of the byte that selects them, and by the
+/// high half. Each is there twice, once for each half of a vector.
+#[derive(Clone, Copy)]
+pub(super) struct Table {
+    low: __m256i,
+    high: __m256i,
+}
+
+impl Table {
+    /// The tables that [`both`] made.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn spread(both: __m256i) -> Self {
+        Self {
+            low: _mm256_permute2x128_si256::<0x00>(both, both),
+            high: _mm256_permute2x128_si256::<0x11>(both, both),
+        }
+    }
+
+    /// For every byte the sum of those that it selects.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn times(self, selected: Nibbles) -> __m256i {
+        _mm256_xor_si256(
+            _mm256_shuffle_epi8(self.low, selected.low),
+            _mm256_shuffle_epi8(self.high, selected.high),
+        )
+    }
+}
+
+/// Both tables of a word's bytes in one vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn both(word: u64) -> __m256i {
+    let word = _mm256_set1_epi64x(word as i64);
+    let mut sums = _mm256_setzero_si256();
+    for picks in &PICKS {
+        sums = _mm256_xor_si256(sums, _mm256_shuffle_epi8(word, load(picks)));
+    }
+    sums
+}
+
+/// For each bit of a nibble the byte that an entry of a table takes if the bit is set in its
+/// number: `bit` in the table of low halves, `4 + bit` in that of high halves.
+static PICKS: [[u8; 32]; 4] = {
+    let mut picks = [[0x80; 32]; 4];
+    let mut bit = 0;
+    while bit < 4 {
+        let mut entry = 0;
+        while entry < 16 {
+            if entry >> bit & 1 == 1 {
+                picks[bit][entry] = bit as u8;
+                picks[bit][16 + entry] = 4 + bit as u8;
+            }
+            entry += 1;
+        }
+        bit += 1;
+    }
+    picks
+};
+
+/// The low halves of a word's bytes in the first half of a vector, the high halves in the
+/// second: as a pair of tables is asked.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(word: u64) -> __m256i {
+    let word = _mm256_set1_epi64x(word as i64);
+    let shifts = _mm256_setr_epi64x(0, 0, 4, 4);
+    _mm256_and_si256(_mm256_srlv_epi64(word, shifts), _mm256_set1_epi8(15))
+}
+
+/// What a pair of tables answered, the halves summed.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn folded(answers: __m256i) -> u64 {
+    let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(answers));
+    low_word(_mm256_xor_si256(answers, high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes can be read.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(bytes: &mut [u8; 32], vector: __m256i) {
+    // SAFETY: 32 bytes can be written.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+}
+
+/// The first word of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn low_word(vector: __m256i) -> u64 {
+    _mm_cvtsi128_si64(_mm256_castsi256_si128(vector)) as u64
+}
+
+/// A byte of some vectors.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn vector_byte<const VECTORS: usize>(vectors: &[__m256i; VECTORS], at: usize) -> u8 {
+    let mut bytes = [0; 32];
+    store(&mut bytes, vectors[at / 32]);
+    bytes[at % 32]
+}
+
+#[target_feature(enable = "avx2")]
+fn transpose_lanes(pool: &mut Pool) {
+    let lanes = pool.starts.len();
+    for (word, rows) in pool.rows.chunks_exact(STRIDE).enumerate() {
+        for first in (0..lanes).step_by(32) {
+            let rows: &[u64; 32] = rows[first..][..32].try_into().expect("32 lanes");
+            let planes = &mut pool.planes[8 * word..][..8];
+            for (plane, lanes) in planes.iter_mut().zip(transposed_lanes(rows)) {
+                store(plane.0[first..].first_chunk_mut().expect("32 lanes"), lanes);
+            }
+        }
+    }
+}
+
+/// The bytes of 32 words: first all first bytes, then all second ones, and so on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transposed_lanes(rows: &[u64; 32]) -> [__m256i; 8] {
+    // Two words to a half, their bytes in turn.
+    let by_turns = _mm256_setr_epi8(
+        0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5,
+        13, 6, 14, 7, 15,
+    );
+    let mut pairs = [_mm256_setzero_si256(); 8];
+    for (pair, vector) in pairs.iter_mut().enumerate() {
+        let [a, b] = [2 * pair, 2 * pair + 1].map(|lane| rows[lane] as i64);
+        let [c, d] = [2 * pair + 16, 2 * pair + 17].map(|lane| rows[lane] as i64);
+        *vector = _mm256_shuffle_epi8(_mm256_setr_epi64x(a, b, c, d), by_turns);
+    }
+    let mut quads = [[_mm256_setzero_si256(); 4]; 2];
+    for quad in 0..4 {
+        let (first, second) = (pairs[2 * quad], pairs[2 * quad + 1]);
+        quads[0][quad] = _mm256_unpacklo_epi16(first, second);
+        quads[1][quad] = _mm256_unpackhi_epi16(first, second);
+    }
+    let mut planes = [_mm256_setzero_si256(); 8];
+    for (half, quads) in quads.into_iter().enumerate() {
+        let near =
+            [_mm256_unpacklo_epi32(quads[0], quads[1]), _mm256_unpacklo_epi32(quads[2], quads[3])];
+        let far =
+            [_mm256_unpackhi_epi32(quads[0], quads[1]), _mm256_unpackhi_epi32(quads[2], quads[3])];
+        planes[4 * half] = _mm256_unpacklo_epi64(near[0], near[1]);
+        planes[4 * half + 1] = _mm256_unpackhi_epi64(near[0], near[1]);
+        planes[4 * half + 2] = _mm256_unpacklo_epi64(far[0], far[1]);
+        planes[4 * half + 3] = _mm256_unpackhi_epi64(far[0], far[1]);
+    }
+    planes
+}

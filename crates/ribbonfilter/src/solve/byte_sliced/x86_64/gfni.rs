@@ -1,0 +1,285 @@
+//! Planes with AVX-512 and GFNI: 64 lanes in a vector, a product in one instruction.
+//!
+//! `vgf2p8affineqb` multiplies bytes by a square in which bit `i` of a result is byte `7 - i`:
+//! our squares transposed, the bytes in reverse. The same instruction transposes them.
+#![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
+
+use super::vectors::{NO_LANE, Vectors, proven};
+use super::{DIAGONAL, Planes, Pool, avx2, substitute, sweep};
+use crate::kernel::avx512::Avx512;
+use crate::kernel::has_features;
+use crate::ribbon::layout::Layout;
+use core::arch::x86_64::*;
+
+/// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
+#[derive(Clone, Copy)]
+pub(in crate::solve::byte_sliced) struct Gfni(Avx512);
+
+impl Gfni {
+    #[inline]
+    pub(super) fn detect(avx512: Avx512) -> Option<Self> {
+        has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
+    }
+}
+
+/// See [`Planes::eliminate`].
+pub(super) fn eliminate(cpu: Gfni, planes: &mut Planes) -> bool {
+    #[target_feature(
+        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn with_features(cpu: Gfni, planes: &mut Planes) -> bool {
+        sweep::eliminate(cpu, planes)
+    }
+    proven!(with_features(cpu, planes))
+}
+
+/// See [`Planes::solve`].
+pub(super) fn solve(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    #[target_feature(
+        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn with_features(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+        substitute::solve(cpu, planes, layout, bytes);
+    }
+    proven!(with_features(cpu, planes, layout, bytes));
+}
+
+/// Byte `k` has bit `7 - k`.
+const ANTIDIAGONAL: u64 = DIAGONAL.swap_bytes();
+
+/// The bytes of each of eight words in reverse.
+static REVERSED: [u8; 64] = bytes_from(false, true);
+/// Byte `j` of word `i` is byte `i` of word `j`.
+static TURNED: [u8; 64] = bytes_from(true, false);
+/// The same, and the bytes of each word in reverse.
+static TURNED_AND_REVERSED: [u8; 64] = bytes_from(true, true);
+
+/// For each byte of eight words the one that it is taken from.
+const fn bytes_from(turned: bool, reversed: bool) -> [u8; 64] {
+    let mut from = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        let (word, byte) = (at / 8, if reversed { 7 - at % 8 } else { at % 8 });
+        from[at] = (if turned { 8 * byte + word } else { 8 * word + byte }) as u8;
+        at += 1;
+    }
+    from
+}
+
+impl Vectors for Gfni {
+    const LANES: usize = 64;
+    type Vector = __m512i;
+    type Table = __m512i;
+    type Kept = u64;
+    const KEPT_WORDS: usize = 1;
+    type Factors = __m512i;
+    type Gather<const VECTORS: usize> = Gather;
+
+    #[inline(always)]
+    fn zero(self) -> __m512i {
+        proven!(_mm512_setzero_si512())
+    }
+
+    #[inline(always)]
+    fn load(self, lanes: &[u8]) -> __m512i {
+        let lanes: &[u8; 64] = lanes.try_into().expect("a vector's lanes");
+        proven!(_mm512_loadu_si512(lanes.as_ptr().cast()))
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: &mut [u8], vector: __m512i) {
+        let lanes: &mut [u8; 64] = lanes.try_into().expect("a vector's lanes");
+        proven!(_mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector));
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_or_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_xor_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn up_to(self, count: usize) -> __m512i {
+        proven!(_mm512_movm_epi8(_bzhi_u64(u64::MAX, count.min(64) as u32)))
+    }
+
+    #[inline(always)]
+    fn nonzero(self, vector: __m512i) -> u64 {
+        proven!(_mm512_test_epi8_mask(vector, vector))
+    }
+
+    #[inline(always)]
+    fn columns(self, vector: __m512i) -> [u64; 8] {
+        let mut columns = [0; 8];
+        proven!({
+            let reversed = _mm512_shuffle_epi8(vector, self.load(&REVERSED));
+            // For eight lanes each, their first bits, their second ones, and so on.
+            let diagonal = _mm512_set1_epi64(DIAGONAL as i64);
+            let bits = _mm512_gf2p8affine_epi64_epi8::<0>(diagonal, reversed);
+            let bits = _mm512_permutexvar_epi8(self.load(&TURNED), bits);
+            _mm512_storeu_si512(columns.as_mut_ptr().cast(), bits);
+        });
+        columns
+    }
+
+    #[inline(always)]
+    fn lanes(self, columns: [u64; 8]) -> __m512i {
+        let [a, b, c, d, e, f, g, h] = columns.map(|column| column as i64);
+        proven!({
+            let bits = _mm512_set_epi64(h, g, f, e, d, c, b, a);
+            let bits = _mm512_permutexvar_epi8(self.load(&TURNED_AND_REVERSED), bits);
+            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(DIAGONAL as i64), bits)
+        })
+    }
+
+    #[inline(always)]
+    fn table(self, square: u64) -> __m512i {
+        proven!({
+            let reversed = _mm512_set1_epi64(square.swap_bytes() as i64);
+            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ANTIDIAGONAL as i64), reversed)
+        })
+    }
+
+    #[inline(always)]
+    fn keep(self, square: u64) -> u64 {
+        proven!(low_word(self.table(square)))
+    }
+
+    #[inline(always)]
+    fn kept(self, kept: &u64) -> __m512i {
+        proven!(_mm512_set1_epi64(*kept as i64))
+    }
+
+    #[inline(always)]
+    fn places(words: &mut [u64]) -> &mut [u64] {
+        words
+    }
+
+    #[inline(always)]
+    fn factors(self, bytes: __m512i) -> __m512i {
+        bytes
+    }
+
+    #[inline(always)]
+    fn times(self, table: __m512i, factors: __m512i) -> __m512i {
+        proven!(_mm512_gf2p8affine_epi64_epi8::<0>(factors, table))
+    }
+
+    #[inline(always)]
+    fn word_times(self, table: __m512i, bytes: u64) -> u64 {
+        proven!(low_word(self.times(table, _mm512_set1_epi64(bytes as i64))))
+    }
+
+    #[inline(always)]
+    fn product(self, square: u64, bytes: u64) -> u64 {
+        self.word_times(self.table(square), bytes)
+    }
+
+    #[inline(always)]
+    fn sums<const WORDS: usize, const GROUPS: usize>(
+        self,
+        words: &[u64; WORDS],
+        masked: (usize, u64),
+        squares: &[[u64; WORDS]; GROUPS],
+    ) -> [u64; GROUPS] {
+        let mask = proven!(_mm512_set1_epi64(masked.1 as i64));
+        let mut sums = [self.zero(); GROUPS];
+        for first in (0..WORDS).step_by(8) {
+            let there = 0xff >> (8 - (WORDS - first).min(8));
+            let own = (1u32 << masked.0 >> first) as u8;
+            let words = proven!({
+                let words = _mm512_maskz_loadu_epi64(there, words[first..].as_ptr().cast());
+                _mm512_mask_and_epi64(words, own, words, mask)
+            });
+            for (sum, squares) in sums.iter_mut().zip(squares) {
+                let squares =
+                    proven!(_mm512_maskz_loadu_epi64(there, squares[first..].as_ptr().cast()));
+                *sum = self.xor(*sum, self.times(squares, words));
+            }
+        }
+        sums.map(|sum| proven!(words_added(sum)))
+    }
+
+    #[inline(always)]
+    fn gather<const VECTORS: usize>(self, lanes: [u64; 8]) -> Gather {
+        let (mut index, mut present) = (0, 0);
+        for (row, lane) in lanes.into_iter().enumerate() {
+            index |= (lane & 0xff) << (8 * row);
+            present |= u64::from(lane != NO_LANE) << row;
+        }
+        Gather { lanes, index: proven!(_mm512_set1_epi64(index as i64)), present }
+    }
+
+    #[inline(always)]
+    fn gathered<const VECTORS: usize>(self, gather: &Gather, vectors: &[__m512i; VECTORS]) -> u64 {
+        let Gather { lanes, index, present } = *gather;
+        match *vectors.as_slice() {
+            [one] => proven!(low_word(_mm512_maskz_permutexvar_epi8(present, index, one))),
+            [near, far] => {
+                proven!(low_word(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
+            }
+            _ => {
+                let mut word = 0;
+                for (row, lane) in
+                    lanes.into_iter().enumerate().filter(|(_, lane)| *lane != NO_LANE)
+                {
+                    let mut bytes = [0; 64];
+                    self.store(&mut bytes, vectors[lane as usize / 64]);
+                    word |= u64::from(bytes[lane as usize % 64]) << (8 * row);
+                }
+                word
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn apart<T>(self, work: impl FnOnce() -> T) -> T {
+        #[inline(never)]
+        #[target_feature(
+            enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
+        )]
+        fn with_features<T>(work: impl FnOnce() -> T) -> T {
+            work()
+        }
+        proven!(with_features(work))
+    }
+
+    #[inline(always)]
+    fn transpose(self, pool: &mut Pool) {
+        avx2::transpose(self.0.into(), pool);
+    }
+}
+
+/// Eight lanes, and those of them that are any, as the low bits of a mask.
+#[derive(Clone, Copy)]
+pub(super) struct Gather {
+    lanes: [u64; 8],
+    index: __m512i,
+    present: u64,
+}
+
+/// The first word of a vector.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn low_word(vector: __m512i) -> u64 {
+    _mm_cvtsi128_si64(_mm512_castsi512_si128(vector)) as u64
+}
+
+/// The sum of eight words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words_added(words: __m512i) -> u64 {
+    let four =
+        _mm256_xor_si256(_mm512_castsi512_si256(words), _mm512_extracti64x4_epi64::<1>(words));
+    let two = _mm_xor_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256::<1>(four));
+    _mm_cvtsi128_si64(_mm_xor_si128(two, _mm_unpackhi_epi64(two, two))) as u64
+}

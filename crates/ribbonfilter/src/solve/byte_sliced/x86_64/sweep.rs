@@ -1,0 +1,353 @@
+//! The sweep of a pool over the panels: full ones are eliminated, in open ones lanes become
+//! rows.
+
+use super::vectors::{NO_LANE, Vectors};
+use super::{CACHED, DIAGONAL, MOST_LANES, Planes, STRIDE};
+use crate::solve::bit_matrix::{ABOVE, ONES, transposed};
+
+/// See [`Planes::eliminate`]; the system must then undo what was filled.
+#[inline(always)]
+pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut Planes) -> bool {
+    match planes.coefficient_planes {
+        4 => cpu.apart(|| sweep::<V, 4>(cpu, planes)),
+        8 => cpu.apart(|| sweep::<V, 8>(cpu, planes)),
+        _ => cpu.apart(|| sweep::<V, 16>(cpu, planes)),
+    }
+}
+
+/// Passes over the panels from the first start on until every lane has become a row, or one
+/// has nothing left.
+#[inline(always)]
+fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut Planes) -> bool {
+    cpu.transpose(&mut planes.pool);
+    let lanes = planes.pool.starts.len();
+    let (mut head, mut before, mut placed) = (0, 0, 0);
+    // Lanes before this one are rows.
+    let mut rows = 0;
+    let mut panel = planes.pool.starts[0] as usize / 8;
+    loop {
+        let tail = planes.pool.tail(panel);
+        if placed == tail {
+            if tail == lanes {
+                return true;
+            }
+            panel = planes.pool.starts[tail] as usize / 8;
+            (head, before) = (tail, tail);
+            continue;
+        }
+        rows = rows.max(head);
+        rows += planes.pool.placed_from(rows);
+        // Vectors begin where they began in the panel before, unless there is one fewer: what was
+        // just stored is loaded again, and fast only if it is loaded as it was stored.
+        let vectors = |from: usize| (tail - from + 8).div_ceil(V::LANES);
+        if vectors(rows) < vectors(head) {
+            head = rows;
+        }
+        placed += planes.pass::<V, COEFFICIENTS>(cpu, UnderWay { panel, head, before, tail });
+        // A lane that has nothing left and is no row depends on others. The last panel of a
+        // system, too, is one after which that is looked for.
+        if panel % 4 == 3 && planes.live::<V, COEFFICIENTS>(cpu, head, tail) != tail - placed {
+            return false;
+        }
+        before = tail;
+        panel += 1;
+    }
+}
+
+/// Lanes on their way through a panel: those from `head` to `tail`, of which the ones from
+/// `before` on start in it.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    panel: usize,
+    head: usize,
+    before: usize,
+    tail: usize,
+}
+
+impl UnderWay {
+    /// All bits for lanes that started earlier, the given ones for those that start here,
+    /// none for others.
+    #[inline(always)]
+    fn mask<V: Vectors>(self, cpu: V, first_bits: V::Vector, vector: usize) -> V::Vector {
+        let first = self.head + V::LANES * vector;
+        let up_to = |end: usize| cpu.up_to(end.saturating_sub(first));
+        cpu.and(up_to(self.tail), cpu.or(up_to(self.before), first_bits))
+    }
+}
+
+impl Planes {
+    /// Eliminates a panel's rows, with code for as many vectors as there are lanes under way. How
+    /// many lanes became rows.
+    #[inline(always)]
+    fn pass<V: Vectors, const C: usize>(&mut self, cpu: V, at: UnderWay) -> usize {
+        let wide = V::LANES == 64;
+        let lanes = at.tail - at.head;
+        if self.filled[at.panel] == 0xff {
+            if self.cached[at.panel % CACHED] != at.panel as u32 {
+                cpu.apart(|| self.make_tables::<V, C>(cpu, at.panel));
+            }
+            match (wide, lanes.div_ceil(V::LANES)) {
+                (_, 0..=1) => self.full::<V, C, 1>(cpu, at),
+                (_, 2) => cpu.apart(|| self.full::<V, C, 2>(cpu, at)),
+                (false, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
+                (false, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
+                (false, _) => cpu.apart(|| self.full::<V, C, 20>(cpu, at)),
+                (true, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
+                (true, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
+                (true, _) => cpu.apart(|| self.full::<V, C, 10>(cpu, at)),
+            }
+            return 0;
+        }
+        // The first eight lanes of the columns are for rows.
+        match (wide, lanes) {
+            (false, 0..=32) => self.open::<V, C, 1, 1>(cpu, at),
+            (false, 33..=56) => cpu.apart(|| self.open::<V, C, 2, 1>(cpu, at)),
+            (false, 57..=96) => cpu.apart(|| self.open::<V, C, 3, 2>(cpu, at)),
+            (false, 97..=120) => cpu.apart(|| self.open::<V, C, 4, 2>(cpu, at)),
+            (false, _) => cpu.apart(|| self.open::<V, C, 20, 10>(cpu, at)),
+            (true, 0..=56) => self.open::<V, C, 1, 1>(cpu, at),
+            (true, 57..=120) => cpu.apart(|| self.open::<V, C, 2, 2>(cpu, at)),
+            (true, 121..=184) => cpu.apart(|| self.open::<V, C, 3, 3>(cpu, at)),
+            (true, 185..=248) => cpu.apart(|| self.open::<V, C, 4, 4>(cpu, at)),
+            (true, _) => cpu.apart(|| self.open::<V, C, 10, 10>(cpu, at)),
+        }
+    }
+
+    /// The columns of a panel for the lanes under way, a byte a lane.
+    #[inline(always)]
+    fn panel_bits<V: Vectors, const COEFFICIENTS: usize, const VECTORS: usize>(
+        &self,
+        cpu: V,
+        at: UnderWay,
+    ) -> [V::Vector; VECTORS] {
+        let plane = &self.pool.planes[at.panel % COEFFICIENTS].0[at.head..][..V::LANES * VECTORS];
+        let first_bits = &self.pool.first_bits[at.head..][..V::LANES * VECTORS];
+        let mut bits = [cpu.zero(); VECTORS];
+        for (vector, bits) in bits.iter_mut().enumerate() {
+            let mask = at.mask(cpu, load(cpu, first_bits, vector), vector);
+            *bits = cpu.and(load(cpu, plane, vector), mask);
+        }
+        bits
+    }
+
+    /// Eliminates the eight rows of a full panel. No lane becomes a row.
+    #[inline(always)]
+    fn full<V: Vectors, const COEFFICIENTS: usize, const VECTORS: usize>(
+        &mut self,
+        cpu: V,
+        at: UnderWay,
+    ) {
+        let bits = self.panel_bits::<V, COEFFICIENTS, VECTORS>(cpu, at);
+        let count = self.all_planes;
+        let tables = &V::places(&mut self.tables)[at.panel % CACHED * (count + 1)..][..count + 1];
+        let taken = cpu.kept(&tables[count]);
+        let mut rows = [cpu.factors(cpu.zero()); VECTORS];
+        for (rows, &bits) in rows.iter_mut().zip(&bits) {
+            *rows = cpu.factors(cpu.times(taken, cpu.factors(bits)));
+        }
+        for (plane, table) in self.pool.planes.iter_mut().zip(&tables[..count]) {
+            let table = cpu.kept(table);
+            let lanes = &mut plane.0[at.head..][..V::LANES * VECTORS];
+            for (vector, &rows) in rows.iter().enumerate() {
+                let sum = cpu.xor(load(cpu, lanes, vector), cpu.times(table, rows));
+                store(cpu, lanes, vector, sum);
+            }
+        }
+    }
+
+    /// Makes the tables of a full panel: one for each plane, and one from the columns of a lane
+    /// to the rows that it takes.
+    #[inline(always)]
+    fn make_tables<V: Vectors, const COEFFICIENTS: usize>(&mut self, cpu: V, panel: usize) {
+        self.cached[panel % CACHED] = panel as u32;
+        let count = self.all_planes;
+        let words = &self.words[panel * count..][..count];
+        let tables = &mut V::places(&mut self.tables)[panel % CACHED * (count + 1)..][..count + 1];
+        for (table, &word) in tables.iter_mut().zip(words) {
+            *table = cpu.keep(word);
+        }
+        // Which rows a lane takes that has column `i` alone: byte `i`.
+        let own = words[panel % COEFFICIENTS] & ABOVE;
+        let mut rows = DIAGONAL;
+        for row in 0..7 {
+            rows ^= (rows >> row & ONES).wrapping_mul(own >> (8 * row) & 0xff);
+        }
+        tables[count] = cpu.keep(rows);
+    }
+
+    /// Eliminates the rows of a panel, and where one is empty makes a row of the first lane
+    /// that has its column. How many lanes became rows.
+    #[inline(always)]
+    fn open<V: Vectors, const COEFFICIENTS: usize, const VECTORS: usize, const WORDS: usize>(
+        &mut self,
+        cpu: V,
+        at: UnderWay,
+    ) -> usize {
+        let count = self.all_planes;
+        let bits = self.panel_bits::<V, COEFFICIENTS, VECTORS>(cpu, at);
+        let words = &mut self.words[at.panel * count..][..count];
+        let own = words[at.panel % COEFFICIENTS] & (DIAGONAL | ABOVE);
+        let mut columns = Columns::<WORDS>::new(cpu, own, &bits);
+        let (filled, pivots) = columns.eliminate();
+        let mut rows = [cpu.zero(); VECTORS];
+        for (vector, rows) in rows.iter_mut().enumerate() {
+            *rows = columns.rows(cpu, vector);
+        }
+        let becoming = cpu.gather::<VECTORS>(pivots);
+        // How the new rows are made of the old rows and the lanes as they are.
+        let mut made_of = DIAGONAL;
+        if filled != 0 {
+            let taken = cpu.gathered(&becoming, &rows) & !DIAGONAL;
+            for row in 0..7 {
+                let this = made_of >> (8 * row) & 0xff;
+                made_of ^= (taken >> row & ONES).wrapping_mul(this);
+            }
+            let table = cpu.table(made_of);
+            for rows in &mut rows {
+                *rows = cpu.times(table, cpu.factors(*rows));
+            }
+        }
+        let mut factors = [cpu.factors(cpu.zero()); VECTORS];
+        for (factors, &rows) in factors.iter_mut().zip(&rows) {
+            *factors = cpu.factors(rows);
+        }
+        for (plane, word) in self.pool.planes.iter_mut().zip(words) {
+            let lanes = &mut plane.0[at.head..][..V::LANES * VECTORS];
+            let mut before = [cpu.zero(); VECTORS];
+            for (vector, before) in before.iter_mut().enumerate() {
+                *before = load(cpu, lanes, vector);
+            }
+            let mut sources = *word;
+            if filled != 0 {
+                sources |= cpu.gathered(&becoming, &before);
+            }
+            let table = cpu.table(sources);
+            if filled != 0 {
+                *word = cpu.word_times(table, made_of);
+            }
+            for (vector, (&before, &rows)) in before.iter().zip(&factors).enumerate() {
+                store(cpu, lanes, vector, cpu.xor(before, cpu.times(table, rows)));
+            }
+        }
+        if filled == 0 {
+            return 0;
+        }
+        self.filled[at.panel] |= filled;
+        self.pool.filled.push((at.panel as u32, filled));
+        for pivot in pivots.into_iter().filter(|&pivot| pivot != NO_LANE) {
+            let lane = at.head + pivot as usize;
+            self.pool.placed[lane / 64] |= 1 << (lane % 64);
+        }
+        filled.count_ones() as usize
+    }
+
+    /// How many lanes have coefficients left.
+    #[inline(always)]
+    fn live<V: Vectors, const COEFFICIENTS: usize>(
+        &self,
+        cpu: V,
+        head: usize,
+        tail: usize,
+    ) -> usize {
+        let mut live = 0;
+        for first in (head..tail).step_by(V::LANES) {
+            let mut any = cpu.zero();
+            for plane in &self.pool.planes[..COEFFICIENTS] {
+                any = cpu.or(any, load(cpu, &plane.0[first..], 0));
+            }
+            let there = cpu.and(any, cpu.up_to(tail - first));
+            live += cpu.nonzero(there).count_ones() as usize;
+        }
+        live
+    }
+}
+
+/// The eight bit columns of a panel: for each, its rows in the first eight bits, then the
+/// lanes.
+struct Columns<const WORDS: usize>([[u64; WORDS]; 8]);
+
+impl<const WORDS: usize> Columns<WORDS> {
+    #[inline(always)]
+    fn new<V: Vectors, const VECTORS: usize>(
+        cpu: V,
+        own: u64,
+        bits: &[V::Vector; VECTORS],
+    ) -> Self {
+        let mut columns = [[0; WORDS]; 8];
+        let rows = transposed(own);
+        for (column, words) in columns.iter_mut().enumerate() {
+            words[0] = rows >> (8 * column) & 0xff;
+        }
+        for (vector, &bits) in bits.iter().enumerate() {
+            let (word, shift) = Self::place::<V>(vector);
+            for (words, lanes) in columns.iter_mut().zip(cpu.columns(bits)) {
+                words[word] |= lanes << shift;
+                if shift + V::LANES > 64 && word + 1 < WORDS {
+                    words[word + 1] |= lanes >> (64 - shift);
+                }
+            }
+        }
+        Self(columns)
+    }
+
+    /// Where the lanes of a vector begin: the word and the bit of it.
+    #[inline(always)]
+    fn place<V: Vectors>(vector: usize) -> (usize, usize) {
+        let place = 8 + V::LANES * vector;
+        (place / 64, place % 64)
+    }
+
+    /// Eight steps of elimination. Afterwards column `j` tells which lanes take row `j`. Which
+    /// rows were filled, and by which lanes.
+    #[inline(always)]
+    fn eliminate(&mut self) -> (u8, [u64; 8]) {
+        let mut filled = 0;
+        let mut pivots = [NO_LANE; 8];
+        for (row, pivot_of_row) in pivots.iter_mut().enumerate() {
+            // Rows before this one are done with.
+            self.0[row][0] &= !0 << row;
+            let lanes = self.0[row];
+            let first = lanes.iter().position(|&word| word != 0).unwrap_or(0);
+            let pivot = lanes[first].trailing_zeros();
+            for column in row + 1..8 {
+                let has = (self.0[column][first] >> (pivot & 63) & 1).wrapping_neg();
+                for (word, lanes) in self.0[column].iter_mut().zip(lanes) {
+                    *word ^= lanes & has;
+                }
+            }
+            let place = 64 * first as u64 + u64::from(pivot);
+            let is_lane = pivot < 64 && place >= 8;
+            filled |= u8::from(is_lane) << row;
+            *pivot_of_row = if is_lane { place - 8 } else { NO_LANE };
+        }
+        (filled, pivots)
+    }
+
+    /// Which rows the lanes of a vector take, a byte a lane.
+    #[inline(always)]
+    fn rows<V: Vectors>(&self, cpu: V, vector: usize) -> V::Vector {
+        let (word, shift) = Self::place::<V>(vector);
+        let mut columns = [0; 8];
+        for (lanes, words) in columns.iter_mut().zip(&self.0) {
+            *lanes = words[word] >> shift;
+            if shift + V::LANES > 64 && word + 1 < WORDS {
+                *lanes |= words[word + 1] << (64 - shift);
+            }
+        }
+        cpu.lanes(columns)
+    }
+}
+
+/// A vector of some lanes, by its number.
+#[inline(always)]
+fn load<V: Vectors>(cpu: V, lanes: &[u8], vector: usize) -> V::Vector {
+    cpu.load(&lanes[V::LANES * vector..][..V::LANES])
+}
+
+#[inline(always)]
+fn store<V: Vectors>(cpu: V, lanes: &mut [u8], vector: usize, value: V::Vector) {
+    cpu.store(&mut lanes[V::LANES * vector..][..V::LANES], value);
+}
+
+// From the last lane on as many vectors can be read as ever are.
+const _: () = assert!(MOST_LANES + 20 * 32 <= STRIDE);

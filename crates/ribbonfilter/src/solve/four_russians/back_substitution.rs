@@ -1,0 +1,87 @@
+//! Back substitution over panels, from the last to the first, eight columns at a time.
+//!
+//! Of the panels last solved, as many as a row can reach, the sums of any of their rows are
+//! kept in tables of 256 bytes: what a row asks of a panel is the entry that a byte of its
+//! cyclic coefficients names. Among themselves the rows of a panel are then solved as a
+//! triangular square.
+
+use super::{PANEL, Panels};
+use crate::ribbon::layout::{Layout, MAX_COLUMNS};
+use crate::ribbon::width::Band;
+use crate::solve::banding::RightSide;
+use crate::solve::bit_matrix::{ABOVE, solved_upwards, transposed};
+
+/// The widest ribbon's bytes of coefficients.
+const MOST_BYTES: usize = 16;
+/// The most bytes of a right-hand side.
+const GROUPS: usize = 8;
+/// The most panels of a block.
+const BLOCK_PANELS: usize = 64 / PANEL;
+
+/// For any rows of a panel, eight columns of their sum.
+type Table = [u8; 1 << PANEL];
+
+impl<B: Band, R: RightSide> Panels<B, R> {
+    /// Solves the system into the blocks of a layout; free variables are zero.
+    pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        let layout = layout.of_width(B::WIDTH);
+        let mut tables = [[[0; 1 << PANEL]; MOST_BYTES]; GROUPS];
+        let groups = (layout.columns() as usize).div_ceil(8);
+        let panels = B::WIDTH.block_slots() as usize / PANEL;
+        // For each panel of a block and eight columns, the bits of its rows, column by column.
+        let mut solved = [[0; GROUPS]; BLOCK_PANELS];
+        for block in (0..layout.blocks()).rev() {
+            let first = layout.first_slot_of(block) as usize / PANEL;
+            for (number, solved) in solved[..panels].iter_mut().enumerate().rev() {
+                let panel = first + number;
+                for (group, tables) in tables[..groups].iter_mut().enumerate() {
+                    let rows = self.solved(panel, 8 * group as u32, tables);
+                    tables[panel % Self::BYTES] = sums_of(rows);
+                    solved[group] = transposed(rows);
+                }
+            }
+            let mut columns = [0; MAX_COLUMNS];
+            let stored = layout.columns_of(block);
+            for (column, word) in columns[..stored].iter_mut().enumerate() {
+                let byte = |panel: usize| solved[panel][column / 8] >> (column % 8 * 8) & 0xff;
+                *word = (0..panels).fold(0, |word, panel| word | byte(panel) << (8 * panel));
+            }
+            layout.write_block(bytes, block, &columns[..stored]);
+        }
+    }
+
+    /// Eight columns of the solution, from `column` on, for the rows of a panel: a byte each.
+    #[inline(always)]
+    fn solved(&self, panel: usize, column: u32, tables: &[Table; MOST_BYTES]) -> u64 {
+        let rows = PANEL * panel..PANEL * (panel + 1);
+        let own = panel % Self::BYTES;
+        let (mut demanded, mut square) = (0, 0);
+        let rows = self.coefficients[rows.clone()].iter().zip(&self.right_sides[rows]);
+        for (row, (coefficients, right_side)) in rows.enumerate() {
+            let columns = coefficients.byte(own);
+            square |= u64::from(columns) << (8 * row);
+            // In its own byte only the bits before the row's own are for the panel `w` rows
+            // behind; what the others name there is taken back beforehand.
+            let mut sum = (right_side.bits() >> column) as u8;
+            sum ^= tables[own][usize::from(columns & u8::MAX << row)];
+            for (byte, table) in tables[..Self::BYTES].iter().enumerate() {
+                sum ^= table[usize::from(coefficients.byte(byte))];
+            }
+            demanded |= u64::from(sum) << (8 * row);
+        }
+        solved_upwards(square & ABOVE, demanded)
+    }
+}
+
+/// The sums of any of eight bytes.
+#[inline(always)]
+fn sums_of(rows: u64) -> Table {
+    let mut sums = [0; 1 << PANEL];
+    for (row, byte) in rows.to_le_bytes().into_iter().enumerate() {
+        let (done, next) = sums.split_at_mut(1 << row);
+        for (sum, other) in next.iter_mut().zip(done) {
+            *sum = *other ^ byte;
+        }
+    }
+    sums
+}

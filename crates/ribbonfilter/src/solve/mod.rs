@@ -1,0 +1,13 @@
+//! Linear systems over the field of two elements, whose rows have their ones in a window of `w`
+//! slots: elimination and back substitution.
+//!
+//! [`banding`] takes one equation after another (paper, Algorithm 1). [`four_russians`] and
+//! [`byte_sliced`] eliminate many at once, the one in portable code, the other with SIMD; all give
+//! the same solution.
+
+pub(crate) mod back_substitution;
+pub(crate) mod banding;
+mod bit_matrix;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
+pub(crate) mod byte_sliced;
+pub(crate) mod four_russians;

@@ -1,0 +1,127 @@
+//! The aligned buffer that an owned filter lives in.
+//!
+//! 64-byte alignment puts the blocks of r = 8 on cache lines.
+
+use crate::error::OutOfMemory;
+use alloc::vec::Vec;
+use core::fmt;
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// From this size on a buffer lies in huge pages, if the system has any: queries meet its pages
+/// in no predictable order, and small ones would not all fit into the address cache.
+const HUGE_FROM: usize = 4 << 20;
+
+/// The bytes of an owned filter, on a 64-byte boundary.
+///
+/// ```
+/// use ribbonfilter::Filter;
+///
+/// let filter = Filter::build(["ada"], 0.01)?;
+/// let bytes: Vec<u8> = filter.into_inner().to_vec();
+/// assert!(Filter::open(bytes).unwrap().contains("ada"));
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+#[derive(Default)]
+pub struct OwnedBytes {
+    lines: Vec<Line>,
+    len: usize,
+}
+
+impl OwnedBytes {
+    /// `len` zero bytes.
+    pub(crate) fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
+        let (line, count) = (Line([0; 64]), len.div_ceil(64));
+        let lines = match len >= HUGE_FROM {
+            true => crate::storage::memory::try_filled_huge(line, count)?,
+            false => crate::storage::memory::try_filled(line, count)?,
+        };
+        Ok(Self { lines, len })
+    }
+
+    /// Reads all bytes of a file, whatever they hold.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the system refuses the memory.
+    #[cfg(feature = "std")]
+    pub fn read_file(path: impl AsRef<std::path::Path>) -> Result<Self, crate::OpenError> {
+        let mut file = std::fs::File::open(path)?;
+        // The size is only a hint: what is read decides.
+        let hint = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut bytes = Vec::new();
+        crate::storage::memory::try_reserve(
+            &mut bytes,
+            usize::try_from(hint).unwrap_or(usize::MAX),
+        )?;
+        std::io::Read::read_to_end(&mut file, &mut bytes)?;
+        Ok(Self::copy_of(&bytes)?)
+    }
+
+    /// A copy of some bytes.
+    fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
+        let mut copy = Self::zeroed(bytes.len())?;
+        copy.as_mut().copy_from_slice(bytes);
+        Ok(copy)
+    }
+
+    /// The bytes in a vector of their own.
+    ///
+    /// ```
+    /// # let filter = ribbonfilter::Filter::build(["ada"], 0.01)?;
+    /// assert_eq!(filter.as_bytes(), filter.clone().into_inner().to_vec());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.as_ref().to_vec()
+    }
+}
+
+impl Clone for OwnedBytes {
+    fn clone(&self) -> Self {
+        let copy = Self::copy_of(self.as_ref());
+        copy.unwrap_or_else(|_| Self { lines: self.lines.clone(), len: self.len })
+    }
+}
+
+impl AsRef<[u8]> for OwnedBytes {
+    #[inline]
+    #[expect(unsafe_code, reason = "the lines are seen as bytes")]
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: `lines` holds at least `len` initialised bytes in one piece, and a
+        // `Line` is 64 bytes without padding.
+        unsafe { core::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+    }
+}
+
+impl AsMut<[u8]> for OwnedBytes {
+    #[expect(unsafe_code, reason = "the lines are seen as bytes")]
+    fn as_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_ref`; the borrow of `self` is unique, and any bytes are a
+        // valid `Line`.
+        unsafe { core::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+impl fmt::Debug for OwnedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedBytes").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligned_zeroed_and_of_the_asked_length() {
+        for len in [0, 1, 63, 64, 65, 1000] {
+            let mut bytes = OwnedBytes::zeroed(len).expect("memory");
+            assert_eq!(bytes.as_ref(), alloc::vec![0; len]);
+            assert!(bytes.as_ref().as_ptr().addr().is_multiple_of(64));
+            bytes.as_mut().fill(7);
+            assert_eq!(bytes.to_vec(), alloc::vec![7; len]);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Memory: the aligned buffer of a structure's bytes, memory maps, and allocations that may fail.
+
+pub(crate) mod bytes;
+#[cfg(feature = "mmap")]
+mod map;
+pub(crate) mod memory;
+
+pub use bytes::OwnedBytes;
+#[cfg(feature = "mmap")]
+pub use map::MappedBytes;
