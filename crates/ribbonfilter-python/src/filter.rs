@@ -35,8 +35,9 @@ True
 >>> len(f)
 3
 
-A filter never changes, so threads can share one. It can be pickled, and
-`memoryview(f)` shows its bytes without a copy.
+A filter is immutable, so threads can share it. It can be pickled, and
+`memoryview(f)` gives access to its bytes without a copy. Filters are equal if their
+bytes are, and unhashable.
 ";
 }
 

@@ -32,8 +32,9 @@ True
 >>> ages.values([\"grace\", \"ada\"]).tolist()
 [85, 36]
 
-A function never changes, so threads can share one. It can be pickled, and
-`memoryview(f)` shows its bytes without a copy.
+A function is immutable, so threads can share it. It can be pickled, and
+`memoryview(f)` gives access to its bytes without a copy. Functions are equal if their
+bytes are, and unhashable.
 ";
 }
 

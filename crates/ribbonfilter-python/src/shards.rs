@@ -34,8 +34,9 @@ True
 >>> f.shard_count, len(f)
 (4, 3)
 
-Like a filter it never changes, so threads can share one. It can be pickled, and
-`memoryview(f)` shows its bytes without a copy.
+Like a filter it is immutable, so threads can share it. It can be pickled, and
+`memoryview(f)` gives access to its bytes without a copy. Sets in shards are equal if
+their bytes are, and unhashable.
 ";
 }
 
@@ -232,7 +233,8 @@ impl Exported for Shard {
 One shard of a set, built from the hashes of its keys alone.
 
 Its bytes follow from those hashes and the settings, whatever process builds it and however
-often. It can be pickled, saved and opened; `Shards.assemble` makes a set of all.
+often. It can be pickled, saved and opened; `Shards.assemble` makes a set of all. Shards are
+equal if their bytes are, and unhashable.
 
 >>> hashes = hash_and_shard([\"ada\", \"grace\", \"edsger\"], shards=2)
 >>> shards = [Shard.build(n, [hashes[n]], shards=2) for n in range(2)]

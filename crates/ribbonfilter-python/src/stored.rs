@@ -2,10 +2,11 @@
 //! Python's own, and which can be opened, saved, copied, pickled and looked at.
 
 use crate::errors;
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyNotImplemented, PyTuple, PyType};
 use ribbonfilter::{MappedBytes, OpenError, OwnedBytes};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -32,6 +33,12 @@ impl AsRef<[u8]> for Bytes {
             Place::Mapped(bytes) => bytes.as_ref(),
             Place::Python(bytes) => bytes,
         }
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.as_ref() == other.as_ref()
     }
 }
 
@@ -173,6 +180,34 @@ impl Stored {
     fn nbytes(&self) -> usize {
         self.0.as_ref().len()
     }
+
+    /// Equal bytes are equal objects only among instances of one class. Other operands decide for
+    /// themselves, and there is no order.
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> Bound<'py, PyAny> {
+        let py = slf.py();
+        let expected = match op {
+            CompareOp::Eq => true,
+            CompareOp::Ne => false,
+            _ => return PyNotImplemented::get(py).to_owned().into_any(),
+        };
+        match other.cast::<Self>() {
+            Ok(other) if slf.get_type().is(other.get_type()) => {
+                // Mapped files can be large, and reading them slow.
+                let (bytes, others) = (&slf.get().0, &other.get().0);
+                let equal = py.detach(|| bytes == others);
+                PyBool::new(py, equal == expected).to_owned().into_any()
+            }
+            _ => PyNotImplemented::get(py).to_owned().into_any(),
+        }
+    }
+
+    /// Unhashable, like other objects that are compared by content: hashing would read all bytes.
+    #[classattr]
+    const __hash__: Option<Py<PyAny>> = None;
 
     /// For pickle and copy: the class, and the bytes.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

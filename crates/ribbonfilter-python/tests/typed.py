@@ -18,6 +18,7 @@ assert_type(f.contains(np.arange(5)), npt.NDArray[np.bool_])
 assert_type(f.split_columns([1, 2]), list[Filter])
 assert_type(Filter.open("names.ribbon"), Filter)
 assert_type(Filter.from_bytes(memoryview(f)), Filter)
+assert_type(f == Filter(f), bool)
 Filter.build(["ada", None], nulls="skip")
 
 builder = Builder(bits_per_key=9.5)
