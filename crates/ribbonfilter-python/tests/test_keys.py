@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ribbonfilter import Filter, key_hash
+from ribbonfilter import Builder, Filter, Shard, Shards, hash_and_shard, key_hash
 
 # The test vectors of the Rust library (`key.rs`).
 VECTORS = {
@@ -35,6 +35,29 @@ def test_a_key_seed_changes_hashes():
     assert key_hash("ada", key_seed=1) == 0x017561899EF56D24
     f = Filter.build(["ada"], key_seed=1)
     assert f.key_seed == 1 and "ada" in f and f.contains(pa.array(["ada"])).to_pylist() == [True]
+
+
+def test_a_builder_has_one_key_seed():
+    builder = Builder(key_seed=1)
+    builder.push("ada")
+    for attempt in (
+        lambda: builder.push("grace", key_seed=2),
+        lambda: builder.extend(["grace"], key_seed=2),
+        lambda: builder.finish(key_seed=2),
+        lambda: setattr(builder, "key_seed", 2),
+    ):
+        with pytest.raises((TypeError, AttributeError)):
+            attempt()
+    builder.__init__(key_seed=2)  # Ignored: `__new__` takes the settings.
+    builder.extend(["grace"])
+    builder.extend(pa.array(["edsger"]))
+    assert builder.finish() == Filter.build(["ada", "grace", "edsger"], key_seed=1)
+
+
+def test_shards_have_one_key_seed():
+    shards = [Shard.build(n, hash_and_shard(["ada"], shards=2, key_seed=n), shards=2, key_seed=n) for n in range(2)]
+    with pytest.raises(ValueError, match="key.seed"):
+        Shards.assemble(shards)
 
 
 def hashes(keys):
