@@ -1,4 +1,4 @@
-//! On macOS a module that does not link libpython needs the linker's leave.
+//! On macOS the linker needs an option to allow a module that does not link libpython.
 
 fn main() {
     pyo3_build_config::add_extension_module_link_args();

@@ -1,4 +1,4 @@
-//! What goes back for several keys: one answer each, as a NumPy or an Arrow array.
+//! The results of a query of several keys, one per key, as a NumPy or an Arrow array.
 
 use crate::arrow::ArrowArray;
 use crate::keys::{Consumer, Piece};
@@ -11,16 +11,16 @@ use pyo3::types::{PyByteArray, PyDict, PyList};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// In which form answers go back.
+/// The type of array that is returned.
 pub enum Form<'py> {
     Numpy,
-    /// As the library that this object comes from has it.
+    /// An array of the library that this object comes from.
     Arrow(Bound<'py, PyAny>),
 }
 
-/// An answer: whether a key is there, or a number.
+/// The result for one key: membership or a number.
 pub trait Answer: Copy + Default + Send {
-    /// The type that NumPy gives it.
+    /// The name of its NumPy type.
     const DTYPE: &'static str;
 
     fn write(answers: &[Self], bytes: &mut [u8]);
@@ -53,32 +53,32 @@ impl Answer for u64 {
     }
 }
 
-/// One answer a key.
+/// The results for several keys, one per key.
 #[derive(Default)]
 pub struct Answers<T> {
     answers: Vec<T>,
-    /// Where nothing is to be answered, in order.
+    /// The positions without a result, in ascending order.
     nulls: Vec<usize>,
 }
 
-/// Who asks: `ask` fills as many answers as it is given hashes.
-pub struct Asking<T, F> {
+/// A consumer that looks up hashes and collects the results. `query` writes one result per hash.
+pub struct Querying<T, F> {
     pub answers: Answers<T>,
-    ask: F,
+    query: F,
 }
 
-impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Asking<T, F> {
-    pub fn new(answers: Answers<T>, ask: F) -> Self {
-        Self { answers, ask }
+impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Querying<T, F> {
+    pub fn new(answers: Answers<T>, query: F) -> Self {
+        Self { answers, query }
     }
 }
 
-impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Consumer for Asking<T, F> {
+impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Consumer for Querying<T, F> {
     fn take(&mut self, piece: &Piece) {
         let Answers { answers, nulls } = &mut self.answers;
         let start = answers.len();
         answers.resize(start + piece.hashes.len(), T::default());
-        (self.ask)(&piece.hashes, &mut answers[start..]);
+        (self.query)(&piece.hashes, &mut answers[start..]);
         for null in &piece.nulls {
             answers[start + null] = T::default();
             nulls.push(start + null);
@@ -87,21 +87,21 @@ impl<T: Answer, F: FnMut(&[u64], &mut [T]) + Send> Consumer for Asking<T, F> {
 }
 
 impl<T: Answer> Answers<T> {
-    /// None yet, with room for so many: memory that the system refuses is an exception.
-    pub fn for_keys(keys: usize) -> PyResult<Self> {
+    /// No results yet, with capacity for `keys`. A failed allocation is a `MemoryError`.
+    pub fn with_capacity(keys: usize) -> PyResult<Self> {
         let mut answers = Vec::new();
         answers.try_reserve_exact(keys).map_err(|_| PyMemoryError::new_err(()))?;
         Ok(Self { answers, nulls: Vec::new() })
     }
 
-    /// Adds the answers to the keys that follow.
+    /// Appends the results for the keys that follow.
     pub fn append(&mut self, more: Self) {
         let before = self.answers.len();
         self.answers.extend(more.answers);
         self.nulls.extend(more.nulls.into_iter().map(|null| before + null));
     }
 
-    /// Also leaves these without an answer.
+    /// Marks the given positions as being without a result as well.
     pub fn without(mut self, absent: impl IntoIterator<Item = usize>) -> Self {
         self.nulls.extend(absent);
         self.nulls.sort_unstable();
@@ -109,13 +109,13 @@ impl<T: Answer> Answers<T> {
         self
     }
 
-    /// A NumPy array; nothing is answered with no, or 0.
+    /// A NumPy array, with `False` or 0 where there is no result.
     pub fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_numpy(py, &self.answers)
     }
 
-    /// An array of the library that `origin` comes from, in chunks of the same lengths if that
-    /// has chunks; nothing is answered with null.
+    /// An array of the library that `origin` comes from, with null where there is no result. It has
+    /// chunks of the given lengths if `origin` has chunks.
     pub fn to_arrow<'py>(
         &self,
         origin: &Bound<'py, PyAny>,
@@ -163,7 +163,7 @@ impl<T: Answer> Answers<T> {
     }
 }
 
-/// A NumPy array.
+/// A NumPy array of the items.
 pub fn to_numpy<'py, T: Answer>(py: Python<'py>, items: &[T]) -> PyResult<Bound<'py, PyAny>> {
     let bytes = PyByteArray::new_with(py, size_of_val(items), |bytes| {
         T::write(items, bytes);

@@ -1,8 +1,8 @@
-//! Arrow arrays as columns of keys, through the Arrow C data interface: no copy, whatever library
-//! they come from.
+//! Arrow arrays as columns of keys, through the Arrow C data interface: arrays of any Arrow library
+//! are read without a copy.
 //!
-//! A producer hands over capsules with C structs in them, one array (`__arrow_c_array__`) or a
-//! stream of chunks (`__arrow_c_stream__`). Taking these is the only unsafe code here.
+//! A producer exports capsules that hold C structs: one array (`__arrow_c_array__`) or a stream of
+//! chunks (`__arrow_c_stream__`). Importing these is the only unsafe code here.
 
 use crate::keys::Column;
 use crate::objects::{Kind, bytes_hash, type_name};
@@ -25,7 +25,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// The chunks of an Arrow array as columns, or nothing if the object is none.
+/// The chunks of an Arrow array as columns, or `None` if the object is not an Arrow array.
 pub fn columns(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Vec<Box<dyn Column>>>> {
     let chunks = match object.getattr_opt("__arrow_c_array__")? {
         Some(method) => vec![import_array(&method.call0()?)?],
@@ -34,19 +34,22 @@ pub fn columns(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Vec<
             None => return Ok(None),
         },
     };
-    let column = |chunk| column(chunk, key_seed).map_err(|kind| refusal(object, &kind));
+    let column = |chunk| column(chunk, key_seed).map_err(|kind| unsupported(object, &kind));
     chunks.into_iter().map(column).collect::<PyResult<_>>().map(Some)
 }
 
-fn refusal(object: &Bound<'_, PyAny>, kind: &DataType) -> PyErr {
+fn unsupported(object: &Bound<'_, PyAny>, kind: &DataType) -> PyErr {
     let advice = match kind.is_nested() {
         true => "pass one column of integers, strings or binary",
         false => "cast it to integers, strings or binary",
     };
-    PyTypeError::new_err(format!("a {} of {kind} cannot be keys: {advice}", type_name(object)))
+    PyTypeError::new_err(format!(
+        "a {} of type {kind} cannot be used as keys: {advice}",
+        type_name(object)
+    ))
 }
 
-/// A chunk as a column; its type if that cannot be keys.
+/// A chunk as a column, or its type as an error if keys cannot have that type.
 fn column(array: ArrayRef, key_seed: u64) -> Result<Box<dyn Column>, DataType> {
     macro_rules! items {
         ($typed:expr) => {
@@ -85,22 +88,22 @@ where
     items(array, typed, move |array, at| array.value(at).key_hash(key_seed))
 }
 
-/// A dictionary's entries are hashed once; the column is a list of their numbers.
+/// A dictionary array: every entry is hashed once, and a key is the index of an entry.
 fn dictionary(array: &ArrayRef, key_seed: u64) -> Result<Box<dyn Column>, DataType> {
     let dictionary = array.as_any_dictionary();
     let entries = column(dictionary.values().clone(), key_seed)?;
     let mut hashes = Vec::with_capacity(entries.len());
     entries.hash(0..entries.len(), &mut hashes);
-    let numbers = match entries.len() {
+    let indices = match entries.len() {
         0 => vec![0; array.len()],
         _ => dictionary.normalized_keys(),
     };
-    Ok(items(array, (numbers, hashes), |(numbers, hashes), at| {
-        hashes.get(numbers[at]).copied().unwrap_or_default()
+    Ok(items(array, (indices, hashes), |(indices, hashes), at| {
+        hashes.get(indices[at]).copied().unwrap_or_default()
     }))
 }
 
-/// A column over a chunk of some type and the way to hash one of its keys.
+/// A column: a chunk with its concrete type, and the hash function for one of its keys.
 struct Items<A, F> {
     array: A,
     len: usize,
@@ -118,7 +121,7 @@ where
     Box::new(Items { array, len: chunk.len(), kind: kind(chunk.data_type()), nulls, hash })
 }
 
-/// The kind of key that a type which can be keys holds.
+/// The kind of the keys in a column of a supported type.
 fn kind(data_type: &DataType) -> Option<Kind> {
     match data_type {
         DataType::Null => None,
@@ -146,7 +149,7 @@ impl<A: Send + Sync, F: Fn(&A, usize) -> u64 + Send + Sync> Column for Items<A, 
         let hash = |at| (self.hash)(&self.array, at);
         match &self.nulls {
             None => hashes.extend(range.map(hash)),
-            // What lies in the place of a null is nobody's business: a view may lead anywhere.
+            // The value of a null is undefined: a view may point outside its buffers.
             Some(nulls) => {
                 hashes.extend(range.map(|at| if nulls.is_null(at) { 0 } else { hash(at) }));
             }
@@ -159,8 +162,8 @@ fn import_array(capsules: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let (schema, array) =
         (schema.pointer_checked(Some(SCHEMA))?, array.pointer_checked(Some(ARRAY))?);
     #[expect(unsafe_code, reason = "the Arrow C data interface")]
-    // SAFETY: by the Arrow PyCapsule interface capsules of these names hold these structs, and
-    // whoever gets them moves them out.
+    // SAFETY: by the Arrow PyCapsule interface, capsules with these names hold these structs, and
+    // the consumer moves them out.
     let (schema, array) =
         unsafe { (FFI_ArrowSchema::from_raw(cast(schema)), FFI_ArrowArray::from_raw(cast(array))) };
     import(array, &schema)
@@ -171,19 +174,19 @@ fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRef>
         return Err(released());
     }
     #[expect(unsafe_code, reason = "the Arrow C data interface")]
-    // SAFETY: the producer promises that the array is what the schema says.
+    // SAFETY: the producer guarantees that the array matches the schema.
     let data = unsafe { from_ffi(array, schema) };
     Ok(make_array(data.map_err(|error| failed(&error))?))
 }
 
-/// All chunks of a stream. They need not be of structs, as arrow's own reader demands.
+/// All chunks of a stream. Unlike arrow's own reader, this accepts arrays that are not structs.
 fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
     let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
     #[expect(unsafe_code, reason = "the Arrow C stream interface")]
-    // SAFETY: by the Arrow PyCapsule interface a capsule of this name holds this struct, and
-    // whoever gets it moves it out.
+    // SAFETY: by the Arrow PyCapsule interface, a capsule with this name holds this struct, and
+    // the consumer moves it out.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(cast(pointer)) };
-    // Whoever used it may have left its functions there, but what they work on is gone.
+    // A released stream may still have its function pointers, but its data has been freed.
     if stream.release.is_none() {
         return Err(released());
     }
@@ -191,7 +194,7 @@ fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
     let get_schema = stream.get_schema.ok_or_else(released)?;
     let get_next = stream.get_next.ok_or_else(released)?;
     #[expect(unsafe_code, reason = "the Arrow C stream interface")]
-    // SAFETY: the stream is its producer's, and the schema is there to be filled.
+    // SAFETY: the stream is the producer's own and not released, and the schema is writable.
     let status = unsafe { get_schema(&raw mut stream, &raw mut schema) };
     check(status, &mut stream)?;
     let mut chunks = Vec::new();
@@ -208,7 +211,7 @@ fn import_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
     }
 }
 
-/// What a stream says about its last call.
+/// Turns the status of the stream's last call into an error.
 fn check(status: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
     if status == 0 {
         return Ok(());
@@ -216,7 +219,7 @@ fn check(status: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
     let mut reason = format!("status {status}");
     if let Some(get_last_error) = stream.get_last_error {
         #[expect(unsafe_code, reason = "the Arrow C stream interface")]
-        // SAFETY: the text belongs to the stream and lives until its next call.
+        // SAFETY: the text is valid until the next call of the stream, and copied here.
         unsafe {
             let text = get_last_error(stream);
             if !text.is_null() {
@@ -232,14 +235,14 @@ fn cast<T>(pointer: NonNull<std::ffi::c_void>) -> *mut T {
 }
 
 fn released() -> PyErr {
-    PyValueError::new_err("the Arrow capsule was used already: ask its producer for another one")
+    PyValueError::new_err("the Arrow capsule was already consumed: export the array again")
 }
 
 fn failed(error: &ArrowError) -> PyErr {
     PyTypeError::new_err(format!("the Arrow array cannot be read: {error}"))
 }
 
-/// An array on its way to a library that knows the Arrow PyCapsule interface.
+/// An array for any library that supports the Arrow PyCapsule interface.
 #[pyclass(frozen, module = "ribbonfilter")]
 pub struct ArrowArray(pub ArrayRef);
 
@@ -251,7 +254,7 @@ impl ArrowArray {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        // The interface leaves it to the producer to cast, and this one does not.
+        // The interface allows producers to ignore the requested type.
         let _ = requested_schema;
         let (array, schema) = to_ffi(&self.0.to_data()).map_err(|error| failed(&error))?;
         let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;

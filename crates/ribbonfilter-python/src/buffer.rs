@@ -1,9 +1,10 @@
-//! The buffer protocol: `memoryview(f)`, `bytes(f)`, `file.write(f)`, without a copy.
+//! The buffer protocol: `memoryview(f)`, `bytes(f)` and `file.write(f)` without a copy.
 //!
-//! It joined the stable ABI with Python 3.11, so PyO3 leaves it out of a module that also runs on
-//! 3.10. But 3.10 has it, with the same slots and the same struct. So the classes that Python sees
-//! are made here: subclasses of PyO3's, with the two slots of a buffer and nothing else.
-//! When 3.10 is no longer served, PyO3's own `__getbuffer__` can take the place of this file.
+//! The protocol is part of the stable ABI since Python 3.11, so PyO3 does not offer it to a module
+//! that also supports 3.10. But 3.10 has it, with the same slots and the same struct. Therefore the
+//! classes that Python sees are created here: subclasses of PyO3's classes that only add the slot
+//! of the buffer and a docstring. When support for 3.10 ends, PyO3's `__getbuffer__` can replace
+//! this file.
 
 use crate::stored::Stored;
 use pyo3::PyClass;
@@ -14,13 +15,13 @@ use pyo3::types::{PyTuple, PyType};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-/// A class with a buffer, as Python sees it.
+/// A class that is exported to Python with the buffer protocol.
 pub trait Exported: PyClass {
     const PYTHON_NAME: &'static CStr;
     const PYTHON_DOC: &'static CStr;
 }
 
-/// `Py_buffer`, the same in every CPython from 3.0 on.
+/// `Py_buffer`, the same in all versions of CPython 3.
 #[repr(C)]
 struct Buffer {
     buf: *mut c_void,
@@ -36,16 +37,16 @@ struct Buffer {
     internal: *mut c_void,
 }
 
-// What a consumer may ask for (`PyBUF_…`).
+// Flags of a request (`PyBUF_…`).
 const WRITABLE: c_int = 0x1;
 const FORMAT: c_int = 0x4;
 const ND: c_int = 0x8;
 const STRIDES: c_int = 0x10 | ND;
 
-/// `Py_bf_getbuffer`: the slot of the function that fills a [`Buffer`].
+/// `Py_bf_getbuffer`: the slot for the function that fills a [`Buffer`].
 const GET_BUFFER: c_int = 1;
 
-/// The class for Python: the one that PyO3 makes, with a buffer.
+/// The exported class: a subclass of PyO3's class with the buffer protocol.
 #[expect(unsafe_code, reason = "the buffer protocol")]
 pub fn exported<T: Exported>(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     let base = PyTuple::new(py, [T::type_object(py)])?;
@@ -56,15 +57,15 @@ pub fn exported<T: Exported>(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     ];
     let mut spec = ffi::PyType_Spec {
         name: T::PYTHON_NAME.as_ptr(),
-        // That of the base.
+        // Inherited from the base class.
         basicsize: 0,
         itemsize: 0,
         flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
         slots: slots.as_mut_ptr(),
     };
-    // SAFETY: the spec and its slots are complete and ended; name and document live for ever; the
-    // function of the slot has the type that the slot asks for. A new type is returned, or null
-    // with an error set.
+    // SAFETY: the spec is complete and its slots are terminated; the name and the docstring are
+    // static; the function has the type that its slot requires. The call returns a new type, or
+    // null with an exception set.
     let class = unsafe {
         Bound::from_owned_ptr_or_err(
             py,
@@ -74,16 +75,16 @@ pub fn exported<T: Exported>(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     Ok(class.cast_into::<PyType>()?)
 }
 
-/// Shows the bytes of an object, which never change and live as long as it does.
+/// Exports the bytes of an object, which are immutable and live as long as the object.
 #[expect(unsafe_code, reason = "the buffer protocol")]
 unsafe extern "C" fn get_buffer(
     object: *mut ffi::PyObject,
     view: *mut Buffer,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: Python calls this attached, with an object of a class that has the slot, and a
-    // struct to be filled; a pointer to the struct's own fields is what PyBuffer_FillInfo takes
-    // for the shape and stride of plain bytes, too.
+    // SAFETY: Python calls this while the thread is attached, with an object of a class that has
+    // the slot and a writable struct. The shape and the stride point to fields of the struct
+    // itself, as PyBuffer_FillInfo does it for plain bytes.
     unsafe {
         let py = Python::assume_attached();
         (*view).obj = ptr::null_mut();
@@ -91,7 +92,7 @@ unsafe extern "C" fn get_buffer(
         let outcome = object.cast::<Stored>().map_err(PyErr::from).and_then(|stored| {
             match flags & WRITABLE {
                 0 => Ok(stored.get().0.as_ref()),
-                _ => Err(PyBufferError::new_err("a filter's bytes cannot be written")),
+                _ => Err(PyBufferError::new_err("the bytes are read-only")),
             }
         });
         let bytes = match outcome {
@@ -101,7 +102,7 @@ unsafe extern "C" fn get_buffer(
                 return -1;
             }
         };
-        let asked = |flag| flags & flag == flag;
+        let requested = |flag| flags & flag == flag;
         ptr::write(
             view,
             Buffer {
@@ -111,9 +112,13 @@ unsafe extern "C" fn get_buffer(
                 itemsize: 1,
                 readonly: 1,
                 ndim: 1,
-                format: if asked(FORMAT) { c"B".as_ptr().cast_mut() } else { ptr::null_mut() },
-                shape: if asked(ND) { &raw mut (*view).len } else { ptr::null_mut() },
-                strides: if asked(STRIDES) { &raw mut (*view).itemsize } else { ptr::null_mut() },
+                format: if requested(FORMAT) { c"B".as_ptr().cast_mut() } else { ptr::null_mut() },
+                shape: if requested(ND) { &raw mut (*view).len } else { ptr::null_mut() },
+                strides: if requested(STRIDES) {
+                    &raw mut (*view).itemsize
+                } else {
+                    ptr::null_mut()
+                },
                 suboffsets: ptr::null_mut(),
                 internal: ptr::null_mut(),
             },

@@ -1,5 +1,4 @@
-//! What went wrong, as Python says it: the class that a Python programmer expects, with the
-//! library's own words.
+//! The library's errors as Python exceptions, with the library's messages.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError, PyValueError};
@@ -44,7 +43,8 @@ pub fn assemble(error: AssembleError) -> PyErr {
     }
 }
 
-/// An `OSError` that knows its file; Python makes a `FileNotFoundError` and the like of it.
+/// An `OSError` with the name of its file. Python chooses the subclass, such as
+/// `FileNotFoundError`, by the error code.
 pub fn io(error: &io::Error, path: &Path) -> PyErr {
     match error.raw_os_error() {
         Some(code) => PyOSError::new_err((code, reason(error), path.display().to_string())),
@@ -55,7 +55,7 @@ pub fn io(error: &io::Error, path: &Path) -> PyErr {
     }
 }
 
-/// What the system says, without the number that Python shows anyway.
+/// The system's message, without the error code, which Python adds itself.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

@@ -1,4 +1,4 @@
-//! What Python sees of filters: `Filter` and `Builder`.
+//! The Python classes `Filter` and `Builder`.
 
 use crate::buffer::Exported;
 use crate::errors;
@@ -21,11 +21,11 @@ pub struct Filter(ribbonfilter::Filter<Bytes>);
 impl Exported for Filter {
     const PYTHON_NAME: &'static CStr = c"ribbonfilter.Filter";
     const PYTHON_DOC: &'static CStr = c"Filter(data, /)\n--\n\n\
-A static set that answers \"might this key be in it?\".
+A static set with approximate membership queries.
 
-A key that was put in is always found. Another key is found by mistake at the
-`expected_rate`. Keys are str, bytes and int. `Filter.build` makes a filter, `Filter.open`
-opens a file, `Filter(data)` takes the bytes of one.
+All keys of the set are reported as present. Any other key is reported as present with
+probability `expected_rate`. Keys are str, bytes and int. `Filter.build` builds a filter,
+`Filter.open` opens a file, `Filter(data)` takes the bytes of a filter.
 
 >>> f = Filter.build([\"ada\", \"grace\", \"edsger\"], fpr=0.001)
 >>> \"ada\" in f
@@ -51,19 +51,20 @@ impl Filter {
         Ok(PyClassInitializer::from(Stored(bytes)).add_subclass(Self(filter)))
     }
 
-    /// Builds a filter of all keys.
+    /// Builds a filter from all keys.
     ///
     /// Keys are any iterable of str, bytes or int, all of one type; a NumPy array of integers or
     /// fixed-width bytes; or an Arrow array or series of integers, strings or binary (pyarrow,
-    /// polars, pandas), which is read where it lies.
+    /// polars, pandas), which is read without a copy.
     ///
-    /// Of `fpr` (the false-positive rate, at most this; 0.01 without any), `bits_per_key` and
-    /// `total_bytes` give one. `variant` ("standard", "homogeneous", "balanced", "bumped") and
-    /// `width` (16, 32, 64, 128) are the planner's unless given. `effort="thorough"` searches for
-    /// the smallest filter, for whoever builds once and ships to many: small sets take several
-    /// times as long as with "normal". `threads=0` takes all there are; the bytes are the same for
-    /// any number. `nulls="skip"` leaves nulls out. `max_memory` is kept, or refused. Keys are
-    /// hashed under `key_seed`.
+    /// Pass at most one target: `fpr` (the maximum false-positive rate, by default 0.01),
+    /// `bits_per_key` or `total_bytes`. The planner chooses the `variant` ("standard",
+    /// "homogeneous", "balanced", "bumped") and the `width` (16, 32, 64, 128) by default.
+    /// `effort="thorough"` searches for the smallest filter, for filters that are built once and
+    /// copied to many machines: small sets take up to about twice as long as with "normal".
+    /// `threads=0` uses all CPUs; the bytes do not depend on the number of threads.
+    /// `nulls="skip"` ignores nulls. A build that would need more than `max_memory` bytes raises
+    /// MemoryError. `key_seed` is the seed of the hash function.
     ///
     /// >>> f = Filter.build(range(0, 1_000_000, 7), bits_per_key=8.2)
     /// >>> 700 in f
@@ -94,11 +95,12 @@ impl Filter {
         set::contains_one(&self.0, key)
     }
 
-    /// Which of the keys might be in the set: a NumPy array of bool, or for an Arrow array an
-    /// Arrow array. One key gives a bool.
+    /// Which of the keys might be in the set: a NumPy array of bool, or an Arrow array if `keys` is
+    /// one. For a single key the result is a bool.
     ///
-    /// With `nulls="skip"` a null gives null in an Arrow array, else False. Arrays are asked for
-    /// without the GIL, on several threads if wanted; `threads=0` takes all there are.
+    /// With `nulls="skip"` the result for a null is null in an Arrow array and False in a NumPy
+    /// array. Arrays are queried without the GIL, on the given number of threads; `threads=0` uses
+    /// all CPUs.
     ///
     /// >>> import numpy as np
     /// >>> f = Filter.build(np.arange(1000, dtype=np.uint64))
@@ -118,13 +120,13 @@ impl Filter {
         usize::try_from(self.0.len()).unwrap_or(usize::MAX)
     }
 
-    /// All stored bits over the number of keys.
+    /// The size in bits, divided by the number of keys.
     #[getter]
     fn bits_per_key(&self) -> f64 {
         self.0.bits_per_key()
     }
 
-    /// The false-positive rate: the share of absent keys that are reported as present.
+    /// The false-positive rate: the fraction of absent keys that are reported as present.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.0.expected_rate()
@@ -142,19 +144,19 @@ impl Filter {
         self.0.width().bits()
     }
 
-    /// The mean number of columns: bits that a query compares.
+    /// The mean number of columns: the bits that a query compares.
     #[getter]
     fn columns(&self) -> f64 {
         self.0.columns()
     }
 
-    /// The seed under which keys are hashed.
+    /// The seed of the hash function for keys.
     #[getter]
     fn key_seed(&self) -> u64 {
         self.0.key_seed()
     }
 
-    /// Checks every byte against the checksums; raises FormatError if one was altered.
+    /// Verifies the checksums of all bytes; raises FormatError if they are corrupt.
     ///
     /// >>> Filter.build(["ada"]).verify()
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -172,7 +174,7 @@ impl Filter {
         stored::object(&slf.get_type(), smaller.into_inner())
     }
 
-    /// The best filter of the same keys in at most so many bytes.
+    /// The filter of the same keys with the lowest false-positive rate in at most `nbytes` bytes.
     ///
     /// >>> Filter.build(range(10_000)).shrink_to_bytes(5000).nbytes <= 5000
     /// True
@@ -182,9 +184,10 @@ impl Filter {
         stored::object(&slf.get_type(), smaller.into_inner())
     }
 
-    /// Several filters that answer together: a key is in the set if it is in all of them.
+    /// Splits the filter into several: a key might be in the set if it might be in all of them.
     ///
-    /// The numbers of columns add up to those of the filter, a fraction counted as one.
+    /// `columns` has the number of columns of each, which add up to those of this filter, rounded
+    /// up.
     ///
     /// >>> f = Filter.build(range(1000), fpr=1 / 256)
     /// >>> coarse, fine = f.split_columns([3, 5])
@@ -203,7 +206,7 @@ impl Filter {
 
     fn __repr__(&self) -> String {
         format!(
-            "<ribbonfilter.Filter: {} keys, {} w = {}, {} bytes, a rate of {:.3e}>",
+            "<ribbonfilter.Filter: {} keys, {} w = {}, {} bytes, rate {:.3e}>",
             self.0.len(),
             self.variant(),
             self.width(),
@@ -234,13 +237,13 @@ impl Collector for FilterBuilder<'_> {
 }
 
 fn finish(py: Python<'_>, builder: FilterBuilder<'_>) -> PyResult<Bytes> {
-    let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+    let built = watched(py, |watch| builder.progress(|_| watch.check()).finish())?;
     Ok(built.into_inner().into())
 }
 
-/// Collects keys that come one after another and builds a filter of them.
+/// Collects keys incrementally and builds a filter from them.
 ///
-/// Takes the settings of `Filter.build`. Of each key 8 bytes are kept.
+/// Takes the settings of `Filter.build`. The builder stores 8 bytes per key.
 ///
 /// >>> builder = Builder(fpr=0.001)
 /// >>> builder.push("ada")
@@ -252,14 +255,14 @@ fn finish(py: Python<'_>, builder: FilterBuilder<'_>) -> PyResult<Bytes> {
 #[pyclass(module = "ribbonfilter")]
 pub struct Builder {
     settings: Settings,
-    /// The kind that keys have had so far.
+    /// The kind of the keys so far.
     kind: Option<Kind>,
-    /// Nothing once the filter is built.
+    /// `None` once the filter is built.
     builder: Mutex<Option<FilterBuilder<'static>>>,
 }
 
 impl Builder {
-    /// Python lends the builder to one thread at a time: the lock is never taken.
+    /// PyO3 gives exclusive access to one thread at a time, so the mutex is never locked.
     fn unlocked(&mut self) -> &mut Option<FilterBuilder<'static>> {
         self.builder.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -270,7 +273,7 @@ impl Builder {
 }
 
 fn finished() -> PyErr {
-    PyValueError::new_err("the builder has built its filter already: make another one")
+    PyValueError::new_err("the builder has already built its filter: create another builder")
 }
 
 #[pymethods]
@@ -288,15 +291,15 @@ impl Builder {
     /// Adds a key.
     fn push(&mut self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let (kind, hash) = objects::key_hash(key, self.settings.key_seed)?;
-        objects::agree(&mut self.kind, kind)?;
+        objects::check_kind(&mut self.kind, kind)?;
         self.unfinished()?.push_hash(hash);
         Ok(())
     }
 
-    /// Adds keys: whatever `Filter.build` takes.
+    /// Adds several keys, of any type that `Filter.build` accepts.
     ///
-    /// If an iterable fails, or one of its keys is refused, the keys before are in. Of an array
-    /// that is refused none are.
+    /// If an iterable raises an exception, or one of its keys is invalid, the preceding keys have
+    /// been added. If an array is invalid, no key has been added.
     #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
     fn extend(&mut self, keys: &Bound<'_, PyAny>, nulls: Nulls) -> PyResult<()> {
         let py = keys.py();
@@ -313,7 +316,7 @@ impl Builder {
         usize::try_from(len).unwrap_or(usize::MAX)
     }
 
-    /// Builds the filter. The builder is of no use afterwards.
+    /// Builds the filter. The builder cannot be used afterwards.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let builder = self.unlocked().take().ok_or_else(finished)?;
         let class = py.import("ribbonfilter")?.getattr("Filter")?.cast_into::<PyType>()?;

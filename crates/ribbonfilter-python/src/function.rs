@@ -1,4 +1,4 @@
-//! What Python sees of static functions: `Function`.
+//! The Python class `Function`.
 
 use crate::buffer::Exported;
 use crate::errors;
@@ -19,10 +19,11 @@ pub struct Function(ribbonfilter::Function<Bytes>);
 impl Exported for Function {
     const PYTHON_NAME: &'static CStr = c"ribbonfilter.Function";
     const PYTHON_DOC: &'static CStr = c"Function(data, /)\n--\n\n\
-A static map from keys to whole numbers of a fixed number of bits, without the keys.
+A static map from keys to integers of a fixed number of bits, which does not store the keys.
 
-A key that was put in gives its value, always. Any other key gives an arbitrary one,
-unless there are fingerprints: then it is mostly told apart, and raises KeyError.
+The lookup of a key of the map returns its value. The lookup of any other key returns an
+arbitrary value, unless there are fingerprints: then it raises KeyError, except with
+probability 2^-fingerprint_bits.
 
 >>> ages = Function.build({\"ada\": 36, \"grace\": 85}, fingerprint_bits=20)
 >>> ages[\"ada\"]
@@ -48,12 +49,13 @@ impl Function {
         Ok(PyClassInitializer::from(Stored(bytes)).add_subclass(Self(function)))
     }
 
-    /// Builds a function of a mapping, or of keys and as many values.
+    /// Builds a function from a mapping, or from keys and the same number of values.
     ///
-    /// Keys are those of `Filter.build`. Values are whole numbers from 0 to 2^64 - 1, as a NumPy
-    /// or Arrow array or any iterable. Without `value_bits` they get the bits that the largest
-    /// needs. `fingerprint_bits`, with the former at most 64, let absent keys be told apart but
-    /// for one in 2^fingerprint_bits. The other settings are those of `Filter.build`.
+    /// Keys are those of `Filter.build`. Values are integers from 0 to 2^64 - 1, as a NumPy or
+    /// Arrow array or any iterable. By default `value_bits` is what the largest value needs.
+    /// With `fingerprint_bits` the lookup of an absent key fails, except with probability
+    /// 2^-fingerprint_bits; the sum of both is at most 64. The other settings are those of
+    /// `Filter.build`.
     ///
     /// >>> squares = Function.build(range(1000), [n * n for n in range(1000)])
     /// >>> squares[12]
@@ -88,7 +90,7 @@ impl Function {
         self.lookup(key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
     }
 
-    /// The value of a key, or `default` if its fingerprint tells that it was not put in.
+    /// The value of a key, or `default` if its fingerprint shows that it is absent.
     ///
     /// >>> ages = Function.build({"ada": 36}, fingerprint_bits=20)
     /// >>> ages.get("ada"), ages.get("niklaus", 0)
@@ -105,10 +107,11 @@ impl Function {
         }
     }
 
-    /// The values of many keys: a NumPy array of uint64, or for an Arrow array an Arrow array.
+    /// The values of several keys: a NumPy array of uint64, or an Arrow array if `keys` is one.
     ///
-    /// The value of a key that was not put in is arbitrary. Where fingerprints tell that, and for
-    /// nulls with `nulls="skip"`, it is 0, or null in an Arrow array; `found` tells which.
+    /// The value of an absent key is arbitrary. If its fingerprint shows that it is absent, and for
+    /// nulls with `nulls="skip"`, the result is 0, or null in an Arrow array; `found` reports these
+    /// keys.
     ///
     /// >>> import numpy as np
     /// >>> squares = Function.build(np.arange(1000), np.arange(1000) ** 2)
@@ -118,24 +121,24 @@ impl Function {
     fn values<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
-        let (mut absent, mut asked) = (Vec::new(), 0);
-        let ask = |hashes: &[u64], values: &mut [u64]| {
+        let (mut absent, mut position) = (Vec::new(), 0);
+        let query = |hashes: &[u64], values: &mut [u64]| {
             if self.0.fingerprint_bits() == 0 {
                 return self.0.get_hash_batch_into(hashes, values);
             }
             for (found, value) in self.0.lookup_hash_batch(hashes).into_iter().zip(values) {
                 match found {
                     Some(found) => *value = found,
-                    None => absent.push(asked),
+                    None => absent.push(position),
                 }
-                asked += 1;
+                position += 1;
             }
         };
-        let values = keys.ask(py, ask)?;
-        keys.reply(py, &values.without(absent))
+        let values = keys.query(py, query)?;
+        keys.to_array(py, &values.without(absent))
     }
 
-    /// Which of the keys might have been put in: all of them, without fingerprints.
+    /// Which of the keys might be in the map. Without fingerprints, these are all keys.
     ///
     /// >>> ages = Function.build({"ada": 36}, fingerprint_bits=20)
     /// >>> ages.found(["ada", "niklaus"]).tolist()
@@ -144,31 +147,31 @@ impl Function {
     fn found<'py>(&self, keys: &Bound<'py, PyAny>, nulls: Nulls) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let mut keys = Keys::of(keys, nulls, self.0.key_seed())?;
-        let ask = |hashes: &[u64], hits: &mut [bool]| {
+        let query = |hashes: &[u64], hits: &mut [bool]| {
             let found = self.0.lookup_hash_batch(hashes);
             hits.iter_mut().zip(found).for_each(|(hit, value)| *hit = value.is_some());
         };
-        let hits = keys.ask(py, ask)?;
-        keys.reply(py, &hits)
+        let hits = keys.query(py, query)?;
+        keys.to_array(py, &hits)
     }
 
     fn __len__(&self) -> usize {
         usize::try_from(self.0.len()).unwrap_or(usize::MAX)
     }
 
-    /// The bits of a value.
+    /// The number of bits of a value.
     #[getter]
     fn value_bits(&self) -> u32 {
         self.0.value_bits()
     }
 
-    /// The bits of a fingerprint.
+    /// The number of bits of a fingerprint.
     #[getter]
     fn fingerprint_bits(&self) -> u32 {
         self.0.fingerprint_bits()
     }
 
-    /// All stored bits over the number of keys.
+    /// The size in bits, divided by the number of keys.
     #[getter]
     fn bits_per_key(&self) -> f64 {
         self.0.bits_per_key()
@@ -186,13 +189,13 @@ impl Function {
         self.0.width().bits()
     }
 
-    /// The seed under which keys are hashed.
+    /// The seed of the hash function for keys.
     #[getter]
     fn key_seed(&self) -> u64 {
         self.0.key_seed()
     }
 
-    /// Checks every byte against the checksums; raises FormatError if one was altered.
+    /// Verifies the checksums of all bytes; raises FormatError if they are corrupt.
     ///
     /// >>> Function.build({"ada": 36}).verify()
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -219,7 +222,7 @@ impl Function {
     }
 }
 
-/// Hashes that meet their values.
+/// A consumer that pairs hashes with values.
 struct Pairs {
     builder: FunctionBuilder<'static>,
     values: Vec<u64>,
@@ -228,7 +231,7 @@ struct Pairs {
 
 impl Consumer for Pairs {
     fn take(&mut self, piece: &Piece) {
-        // Keys beyond the values are counted, and refused at the end.
+        // If there are more keys than values, the rest is counted, for the error at the end.
         let values = self.values.get(self.taken..).unwrap_or_default();
         self.builder.extend_hashes(piece.hashes.iter().copied().zip(values.iter().copied()));
         self.taken += piece.hashes.len();
@@ -241,13 +244,13 @@ impl Pairs {
         match keys == values {
             true => Ok(self.builder),
             false => Err(PyValueError::new_err(format!(
-                "every key needs one value, but there are {keys} keys and {values} values"
+                "the numbers of keys and values must be equal, but there are {keys} keys and {values} values"
             ))),
         }
     }
 }
 
-/// Keys and values, of one mapping or apart.
+/// Keys and values, from a mapping or from two arguments.
 fn pairs<'py>(
     keys: &Bound<'py, PyAny>,
     values: Option<Bound<'py, PyAny>>,
@@ -267,7 +270,7 @@ fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let value = value?;
         value.extract().map_err(|error: PyErr| {
             let text = format!(
-                "a value must be a whole number from 0 to 2^64 - 1, but at position {position} it is {}",
+                "a value must be an integer from 0 to 2^64 - 1, but the value at position {position} is {}",
                 value.repr().map_or_else(|_| "another object".to_owned(), |text| text.to_string())
             );
             match error.is_instance_of::<PyOverflowError>(value.py()) {
@@ -279,13 +282,13 @@ fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     values.try_iter()?.enumerate().map(number).collect()
 }
 
-/// The bits that the largest value needs, at least one.
+/// The number of bits of the largest value, at least one.
 fn bits_of(values: &[u64]) -> u32 {
     let largest = values.iter().copied().max().unwrap_or_default();
     (u64::BITS - largest.leading_zeros()).max(1)
 }
 
 fn finish(py: Python<'_>, builder: FunctionBuilder<'_>) -> PyResult<Bytes> {
-    let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+    let built = watched(py, |watch| builder.progress(|_| watch.check()).finish())?;
     Ok(built.into_inner().into())
 }

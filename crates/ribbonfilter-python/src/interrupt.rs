@@ -1,4 +1,4 @@
-//! Ctrl-C stops a build.
+//! Ctrl-C cancels a build.
 
 use crate::errors;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use ribbonfilter::{BuildError, Control};
 use std::time::{Duration, Instant};
 
-/// A look takes the GIL, which others may hold.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// The interval between two checks for signals. A check waits for the GIL.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Builds without the GIL, until done or interrupted.
+/// Runs a build without the GIL, until it is done or interrupted.
 pub fn watched<T: Send>(
     py: Python<'_>,
     build: impl FnOnce(&mut Watch) -> Result<T, BuildError> + Send,
@@ -18,10 +18,10 @@ pub fn watched<T: Send>(
     py.detach(|| build(&mut watch)).map_err(|error| watch.error(error))
 }
 
-/// Looks for signals now and then, while a build runs without the GIL.
+/// Checks for signals at intervals, while a build runs without the GIL.
 pub struct Watch {
     last: Instant,
-    /// What a signal handler raised.
+    /// The exception that a signal handler raised.
     raised: Option<PyErr>,
 }
 
@@ -30,8 +30,8 @@ impl Watch {
         Self { last: Instant::now(), raised: None }
     }
 
-    pub fn look(&mut self) -> Control {
-        if self.last.elapsed() < BETWEEN_LOOKS {
+    pub fn check(&mut self) -> Control {
+        if self.last.elapsed() < INTERVAL {
             return Control::Continue;
         }
         self.last = Instant::now();
@@ -42,7 +42,7 @@ impl Watch {
         }
     }
 
-    /// The error of a build: what the handler raised, if that was the cause.
+    /// The exception for a failed build: the signal handler's, if that cancelled the build.
     fn error(self, error: BuildError) -> PyErr {
         match (error, self.raised) {
             (BuildError::Cancelled, Some(raised)) => raised,

@@ -1,9 +1,9 @@
-//! What can be several keys, and how they travel: as hashes, a [`Piece`] at a time.
+//! Several keys, and the conversion to hashes, a [`Piece`] at a time.
 //!
-//! Keys are a column in memory (NumPy, Arrow), which is hashed without the GIL, or any other
-//! iterable of Python objects, which is not. The position of a key counts from 0, nulls included.
+//! Keys are columns in memory (NumPy, Arrow), which are hashed without the GIL, or any iterable of
+//! Python objects, which needs the GIL. Positions of keys count from 0, nulls included.
 
-use crate::answers::{Answer, Answers, Asking, Form};
+use crate::answers::{Answer, Answers, Form, Querying};
 use crate::objects::{self, Kind};
 use crate::{arrow, numpy, parallel};
 use arrow_buffer::NullBuffer;
@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::ops::Range;
 
-/// The keys that are hashed before they are used: their hashes stay in the first cache.
+/// The number of keys in a piece. Their hashes fit in the L1 cache.
 const PIECE: usize = 2048;
 
-/// The keys of a column between two looks for Ctrl-C.
-const STRETCH: usize = 1 << 22;
+/// The number of keys of a column between two checks for signals.
+const SIGNAL_INTERVAL: usize = 1 << 22;
 
-/// What to do about nulls.
+/// The treatment of nulls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nulls {
     Error,
@@ -39,17 +39,17 @@ impl<'py> FromPyObject<'_, 'py> for Nulls {
     }
 }
 
-/// The hashes of some keys that follow each other.
+/// The hashes of consecutive keys.
 #[derive(Default)]
 pub struct Piece {
-    /// Of a null, any number.
+    /// One per key. The hash of a null is arbitrary.
     pub hashes: Vec<u64>,
-    /// Where the nulls are, in order.
+    /// The positions of the nulls, in ascending order.
     pub nulls: Vec<usize>,
 }
 
 impl Piece {
-    /// The hashes between the nulls.
+    /// The runs of hashes between nulls.
     pub fn runs(&self) -> impl Iterator<Item = &[u64]> {
         let starts = std::iter::once(0).chain(self.nulls.iter().map(|null| null + 1));
         let ends = self.nulls.iter().copied().chain([self.hashes.len()]);
@@ -67,12 +67,12 @@ impl Piece {
     }
 }
 
-/// Who uses the hashes.
+/// A destination for hashes.
 pub trait Consumer: Send {
     fn take(&mut self, piece: &Piece);
 }
 
-/// A builder: whatever collects hashes, those between the nulls.
+/// A consumer that ignores nulls, such as a builder.
 pub trait Collector: Send {
     fn extend_hashes(&mut self, hashes: &[u64]);
 }
@@ -83,25 +83,25 @@ impl<C: Collector> Consumer for C {
     }
 }
 
-/// Keys in memory that needs no GIL.
+/// Keys in memory that can be read without the GIL.
 pub trait Column: Send + Sync {
     fn len(&self) -> usize;
 
-    /// The kind of its keys; nothing if all are nulls.
+    /// The kind of the keys, or `None` if all are null.
     fn kind(&self) -> Option<Kind>;
 
     fn nulls(&self) -> Option<&NullBuffer>;
 
-    /// Appends the hashes of the keys in `range`; of a null, any number.
+    /// Appends the hashes of the keys in `range`. The hash of a null is arbitrary.
     fn hash(&self, range: Range<usize>, hashes: &mut Vec<u64>);
 }
 
-/// Several keys that Python gave.
+/// Several keys from a Python object.
 pub struct Keys<'py> {
     source: Source<'py>,
     nulls: Nulls,
     key_seed: u64,
-    /// The kind that keys have had so far.
+    /// The kind of the keys so far.
     pub kind: Option<Kind>,
 }
 
@@ -111,30 +111,30 @@ enum Source<'py> {
 }
 
 impl<'py> Keys<'py> {
-    /// Finds out what the object holds; nothing is hashed yet.
+    /// Detects the type of the object. Nothing is hashed yet.
     pub fn of(object: &Bound<'py, PyAny>, nulls: Nulls, key_seed: u64) -> PyResult<Self> {
         if objects::is_key(object) {
             return Err(PyTypeError::new_err(format!(
-                "expected several keys but got one, of type {}: put it in a list",
+                "expected several keys but got one key of type {}: put it in a list",
                 objects::type_name(object)
             )));
         }
         Ok(Self { source: Source::of(object, key_seed)?, nulls, key_seed, kind: None })
     }
 
-    /// Keys that were hashed already: a NumPy array of uint64.
+    /// Keys that are hashes already: a NumPy array of uint64.
     pub fn of_hashes(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         let columns = vec![numpy::hashes(array)?];
         let source = Source::Columns { columns, form: Form::Numpy };
         Ok(Self { source, nulls: Nulls::Error, key_seed: 0, kind: None })
     }
 
-    /// Hands all hashes to the consumer.
+    /// Passes all hashes to the consumer.
     pub fn feed(&mut self, py: Python<'_>, consumer: &mut impl Consumer) -> PyResult<()> {
         self.check_columns()?;
         match &self.source {
             Source::Columns { columns, .. } => {
-                stretches(py, columns, |column, stretch| feed_stretch(column, stretch, consumer))
+                for_ranges(py, columns, |column, range| feed_range(column, range, consumer))
             }
             Source::Objects(iterator) => {
                 let iterator = iterator.clone();
@@ -143,24 +143,24 @@ impl<'py> Keys<'py> {
         }
     }
 
-    /// Asks for all of them: `ask` fills as many answers as it is given hashes.
-    pub fn ask<T: Answer>(
+    /// Looks up all keys. `query` writes one result per hash.
+    pub fn query<T: Answer>(
         &mut self,
         py: Python<'_>,
-        ask: impl FnMut(&[u64], &mut [T]) + Send,
+        query: impl FnMut(&[u64], &mut [T]) + Send,
     ) -> PyResult<Answers<T>> {
-        let mut asking = Asking::new(Answers::for_keys(self.known_len())?, ask);
-        self.feed(py, &mut asking)?;
-        Ok(asking.answers)
+        let mut querying = Querying::new(Answers::with_capacity(self.known_len())?, query);
+        self.feed(py, &mut querying)?;
+        Ok(querying.answers)
     }
 
-    /// [`ask`](Self::ask) on several threads, or all there are for 0. Python objects are asked for
-    /// on one.
-    pub fn ask_on<T: Answer>(
+    /// [`query`](Self::query) on several threads: 0 is one per available CPU. Python objects are
+    /// looked up on one thread.
+    pub fn query_on<T: Answer>(
         &mut self,
         threads: usize,
         py: Python<'_>,
-        ask: impl Fn(&[u64], &mut [T]) + Send + Sync,
+        query: impl Fn(&[u64], &mut [T]) + Send + Sync,
     ) -> PyResult<Answers<T>> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
@@ -169,21 +169,21 @@ impl<'py> Keys<'py> {
         self.check_columns()?;
         match &self.source {
             Source::Columns { columns, .. } if threads > 1 => {
-                let mut answers = Answers::for_keys(self.known_len())?;
-                stretches(py, columns, |column, stretch| {
-                    let parts = ranges(stretch.clone(), part_of(&stretch, threads));
-                    parallel::map(parts, |part| answers_of(column, part, &ask))
+                let mut answers = Answers::with_capacity(self.known_len())?;
+                for_ranges(py, columns, |column, range| {
+                    let parts = ranges(range.clone(), part_len(&range, threads));
+                    parallel::map(parts, |part| answers_of(column, part, &query))
                         .into_iter()
                         .for_each(|part| answers.append(part));
                 })?;
                 Ok(answers)
             }
-            _ => self.ask(py, ask),
+            _ => self.query(py, query),
         }
     }
 
-    /// How answers to these keys go back, one for each: as NumPy or Arrow.
-    pub fn reply<T: Answer>(
+    /// The results for these keys as an array, in the form that matches the keys.
+    pub fn to_array<T: Answer>(
         &self,
         py: Python<'py>,
         answers: &Answers<T>,
@@ -196,7 +196,7 @@ impl<'py> Keys<'py> {
         }
     }
 
-    /// How many there are; 0 if that shows only in the end.
+    /// The number of keys, or 0 if it is unknown.
     fn known_len(&self) -> usize {
         match &self.source {
             Source::Columns { columns, .. } => columns.iter().map(|column| column.len()).sum(),
@@ -204,17 +204,17 @@ impl<'py> Keys<'py> {
         }
     }
 
-    /// Refuses nulls, unless they are skipped, and columns of several kinds. Columns that are
-    /// refused for nulls leave no kind behind.
+    /// Rejects nulls, unless they are skipped, and columns of different kinds. Columns that are
+    /// rejected because of nulls do not set the kind.
     fn check_columns(&mut self) -> PyResult<()> {
         let Source::Columns { columns, .. } = &self.source else {
             return Ok(());
         };
         if self.nulls == Nulls::Error {
-            refuse_nulls(columns)?;
+            reject_nulls(columns)?;
         }
         let mut kinds = columns.iter().filter_map(|column| column.kind());
-        kinds.try_for_each(|kind| objects::agree(&mut self.kind, kind))
+        kinds.try_for_each(|kind| objects::check_kind(&mut self.kind, kind))
     }
 
     fn feed_objects(
@@ -224,12 +224,12 @@ impl<'py> Keys<'py> {
     ) -> PyResult<()> {
         let mut piece = Piece::default();
         let outcome = self.feed_pieces(iterator, &mut piece, consumer);
-        // Whatever stops the iteration, the keys before it count.
+        // The keys that precede an error are passed on.
         consumer.take(&piece);
         outcome
     }
 
-    /// Hands all full pieces to the consumer, and leaves the last keys in `piece`.
+    /// Passes all full pieces to the consumer, and leaves the remaining keys in `piece`.
     fn feed_pieces(
         &mut self,
         iterator: &Bound<'_, PyIterator>,
@@ -252,13 +252,13 @@ impl<'py> Keys<'py> {
         Ok(())
     }
 
-    /// The hash of one of many keys, or nothing for a null.
+    /// The hash of one of several keys, or `None` for a null.
     fn hash_object(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         if self.nulls == Nulls::Skip && objects::is_null(object) {
             return Ok(None);
         }
         let (kind, hash) = objects::key_hash(object, self.key_seed)?;
-        objects::agree(&mut self.kind, kind)?;
+        objects::check_kind(&mut self.kind, kind)?;
         Ok(Some(hash))
     }
 }
@@ -274,7 +274,7 @@ impl<'py> Source<'py> {
         })
     }
 
-    /// Of anything but a series of pandas.
+    /// The source for any object but a pandas series.
     fn of_values(object: &Bound<'py, PyAny>, key_seed: u64) -> PyResult<Self> {
         if let Some(columns) = arrow::columns(object, key_seed)? {
             return Ok(Self::Columns { columns, form: Form::Arrow(object.clone()) });
@@ -284,7 +284,7 @@ impl<'py> Source<'py> {
         }
         let iterator = object.try_iter().map_err(|_| {
             PyTypeError::new_err(format!(
-                "expected keys, as an iterable or an array, but got {}",
+                "expected an iterable or an array of keys, but got {}",
                 objects::type_name(object)
             ))
         })?;
@@ -292,8 +292,8 @@ impl<'py> Source<'py> {
     }
 }
 
-/// What a series or index of pandas is made of: an Arrow column where it has one, so that its
-/// nulls are seen, else a NumPy array.
+/// The values of a pandas series or index: an Arrow array if it has one, which marks nulls, else a
+/// NumPy array.
 fn pandas_values<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if !objects::comes_from(object, "pandas") || !object.hasattr("array")? {
         return Ok(None);
@@ -305,24 +305,24 @@ fn pandas_values<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, 
     }
 }
 
-/// Does the work without the GIL, a stretch at a time, and looks for Ctrl-C in between.
-fn stretches(
+/// Processes the columns without the GIL, a range at a time, and checks for signals in between.
+fn for_ranges(
     py: Python<'_>,
     columns: &[Box<dyn Column>],
-    mut work: impl FnMut(&dyn Column, Range<usize>) + Send,
+    mut process: impl FnMut(&dyn Column, Range<usize>) + Send,
 ) -> PyResult<()> {
     for column in columns {
-        for stretch in ranges(0..column.len(), STRETCH) {
-            py.detach(|| work(&**column, stretch));
+        for range in ranges(0..column.len(), SIGNAL_INTERVAL) {
+            py.detach(|| process(&**column, range));
             py.check_signals()?;
         }
     }
     Ok(())
 }
 
-fn feed_stretch(column: &dyn Column, stretch: Range<usize>, consumer: &mut impl Consumer) {
+fn feed_range(column: &dyn Column, range: Range<usize>, consumer: &mut impl Consumer) {
     let mut piece = Piece::default();
-    for range in ranges(stretch, PIECE) {
+    for range in ranges(range, PIECE) {
         piece.clear();
         column.hash(range.clone(), &mut piece.hashes);
         if let Some(nulls) = column.nulls() {
@@ -336,40 +336,41 @@ fn feed_stretch(column: &dyn Column, stretch: Range<usize>, consumer: &mut impl 
 fn answers_of<T: Answer>(
     column: &dyn Column,
     range: Range<usize>,
-    ask: impl Fn(&[u64], &mut [T]) + Send,
+    query: impl Fn(&[u64], &mut [T]) + Send,
 ) -> Answers<T> {
-    let mut asking = Asking::new(Answers::default(), ask);
-    feed_stretch(column, range, &mut asking);
-    asking.answers
+    let mut querying = Querying::new(Answers::default(), query);
+    feed_range(column, range, &mut querying);
+    querying.answers
 }
 
-/// The part of a stretch that a thread takes: not less than starting the thread is worth.
-fn part_of(stretch: &Range<usize>, threads: usize) -> usize {
-    stretch.len().div_ceil(threads).max(16 * PIECE)
+/// The number of keys of a range that one thread looks up: enough to make up for the cost of
+/// starting the thread.
+fn part_len(range: &Range<usize>, threads: usize) -> usize {
+    range.len().div_ceil(threads).max(16 * PIECE)
 }
 
-/// A range in parts of a length, the last one shorter.
-fn ranges(whole: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = whole.end;
-    whole.step_by(length).map(move |start| start..end.min(start + length))
+/// Splits a range into ranges of a length. The last one may be shorter.
+fn ranges(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(length).map(move |start| start..end.min(start + length))
 }
 
-fn refuse_nulls(columns: &[Box<dyn Column>]) -> PyResult<()> {
-    let mut before = 0;
+fn reject_nulls(columns: &[Box<dyn Column>]) -> PyResult<()> {
+    let mut start = 0;
     for column in columns {
         let nulls = column.nulls();
         if let Some(at) = nulls.and_then(|nulls| (0..nulls.len()).find(|&at| nulls.is_null(at))) {
-            return Err(objects::null(Some(before + at)));
+            return Err(objects::null(Some(start + at)));
         }
-        before += column.len();
+        start += column.len();
     }
     Ok(())
 }
 
-/// The 64-bit hash of a key, the same in every language and for ever.
+/// The 64-bit hash of a key. It is the same in every language and in all versions.
 ///
-/// Several keys give a NumPy array of uint64, or an Arrow array for an Arrow array. A filter
-/// with `key_seed` hashes its keys under it.
+/// For several keys this returns a NumPy array of uint64, or an Arrow array if `keys` is one.
+/// `key_seed` is the seed of the hash function, as for `Filter.build`.
 ///
 /// >>> hex(key_hash("ada"))
 /// '0x691d4463952c802f'
@@ -389,6 +390,7 @@ pub fn key_hash<'py>(
         return Ok(objects::key_hash(keys, key_seed)?.1.into_pyobject(py)?.into_any());
     }
     let mut keys = Keys::of(keys, nulls, key_seed)?;
-    let hashes = keys.ask(py, |piece: &[u64], hashes: &mut [u64]| hashes.copy_from_slice(piece))?;
-    keys.reply(py, &hashes)
+    let hashes =
+        keys.query(py, |piece: &[u64], hashes: &mut [u64]| hashes.copy_from_slice(piece))?;
+    keys.to_array(py, &hashes)
 }

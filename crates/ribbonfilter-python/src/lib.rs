@@ -1,12 +1,15 @@
 //! The Python package `ribbonfilter`: filters, shards and functions over Python objects, NumPy
 //! arrays and Arrow columns.
 //!
-//! Keys become hashes here and nothing else: whatever they were, a piece of them at a time
-//! (`keys.rs`) is hashed as the library hashes them and handed to a `Consumer`, which
-//! pushes the hashes to a builder or asks for them. So a key has one hash in Python, in Rust and
-//! in the command. Columns in memory are hashed, built and asked without the GIL.
+//! All keys are converted to hashes, a `Piece` at a time (`keys.rs`), by the hash function of the
+//! Rust library. So a key has the same hash in Python, in Rust and in the command. A `Consumer`
+//! pushes the hashes to a builder or looks them up. Builds, and the hashing and lookup of columns
+//! in memory, run without the GIL.
 
-#![allow(rustdoc::broken_intra_doc_links, reason = "docstrings are Python's: `f[12]` is no link")]
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "docstrings are for Python: `f[12]` is not a link"
+)]
 
 mod answers;
 mod arrow;

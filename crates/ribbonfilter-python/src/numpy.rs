@@ -1,8 +1,8 @@
 //! NumPy arrays as columns of keys, through the array interface: a pointer, a type, a stride.
 //!
-//! The buffer protocol joined the stable ABI with Python 3.11; the array interface is there
-//! always, and needs no headers of NumPy either. Arrays of any stride and byte order are read
-//! where they lie.
+//! The buffer protocol is part of the stable ABI only since Python 3.11. The array interface is
+//! available in all versions and needs no headers of NumPy. Arrays of any stride and byte order are
+//! read without a copy.
 
 use crate::keys::Column;
 use crate::objects::{Kind, bytes_hash, type_name};
@@ -13,15 +13,15 @@ use pyo3::types::PyDict;
 use ribbonfilter::Key;
 use std::ops::Range;
 
-/// The column of an array, or nothing if the object is none, or one of Python objects.
+/// The column of an array, or `None` if the object is not an array or has Python objects as items.
 ///
-/// Fixed-width bytes end at their last byte that is not zero, as in NumPy itself: so `array[i]`
-/// and the array are the same key.
+/// Trailing zeros of fixed-width bytes are removed, as NumPy does itself: so `array[i]` is the same
+/// key as item `i` of the column.
 pub fn column(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Box<dyn Column>>> {
     if !object.hasattr("__array__")? {
         return Ok(None);
     }
-    refuse_masked(object, "masked arrays cannot be keys: pass array.compressed()")?;
+    reject_masked(object, "a masked array cannot be used as keys: pass array.compressed()")?;
     let memory = Memory::of(object)?;
     let (kind, size) = (memory.kind, memory.size);
     Ok(Some(match (kind, size) {
@@ -38,18 +38,18 @@ pub fn column(object: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<Box<d
         (b'i', 8) => integers(memory, move |item| i64::from_le_bytes(item).key_hash(key_seed)),
         _ => {
             return Err(PyTypeError::new_err(format!(
-                "a NumPy array of {} cannot be keys: convert it to integers, bytes or strings",
+                "a NumPy array of type {} cannot be used as keys: convert it to integers, bytes or strings",
                 object.getattr("dtype")?
             )));
         }
     }))
 }
 
-/// The column of keys whose hashes are in an array already.
+/// The column of keys that are given as an array of hashes.
 pub fn hashes(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Column>> {
     let expected = |found: &dyn std::fmt::Display| {
         PyTypeError::new_err(format!(
-            "expected hashes, as NumPy arrays of uint64 that hash_and_shard or key_hash gave, but got {found}"
+            "expected NumPy arrays of uint64 from hash_and_shard or key_hash, but got {found}"
         ))
     };
     if !object.hasattr("__array__")? {
@@ -58,24 +58,24 @@ pub fn hashes(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Column>> {
     let memory = Memory::of(object)?;
     match (memory.kind, memory.size) {
         (b'u', 8) => Ok(integers(memory, u64::from_le_bytes)),
-        _ => Err(expected(&format_args!("one of {}", object.getattr("dtype")?))),
+        _ => Err(expected(&format_args!("an array of {}", object.getattr("dtype")?))),
     }
 }
 
-/// The numbers of an array of integers that are not negative; nothing if the object is no array.
+/// The values of an array of non-negative integers, or `None` if the object is not an array.
 pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
     if !object.hasattr("__array__")? {
         return Ok(None);
     }
-    refuse_masked(
+    reject_masked(
         object,
-        "masked arrays cannot be values: pass array.filled(number), or leave out what is masked",
+        "a masked array cannot be used as values: pass array.filled(number), or remove the masked items",
     )?;
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if !matches!(kind.as_str(), "u" | "i") {
         return Err(PyTypeError::new_err(format!(
-            "values must be integers, but are {}",
+            "values must be integers, but are of type {}",
             array.getattr("dtype")?
         )));
     }
@@ -87,8 +87,8 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
     Ok(Some((0..memory.len).map(number).collect()))
 }
 
-/// Refuses an array that hides some of its items: a plain array made of it would show them.
-fn refuse_masked(object: &Bound<'_, PyAny>, advice: &'static str) -> PyResult<()> {
+/// Rejects a masked array: a conversion to a plain array would ignore the mask.
+fn reject_masked(object: &Bound<'_, PyAny>, advice: &'static str) -> PyResult<()> {
     match object.hasattr("mask")? && object.hasattr("compressed")? {
         true => Err(PyTypeError::new_err(advice)),
         false => Ok(()),
@@ -97,12 +97,12 @@ fn refuse_masked(object: &Bound<'_, PyAny>, advice: &'static str) -> PyResult<()
 
 /// A one-dimensional array in memory.
 struct Memory {
-    /// Whose memory it is: kept alive.
+    /// The owner of the memory, kept alive.
     _array: Py<PyAny>,
     data: *const u8,
     len: usize,
     stride: isize,
-    /// The bytes of an item.
+    /// The size of an item in bytes.
     size: usize,
     kind: u8,
     big_endian: bool,
@@ -110,16 +110,16 @@ struct Memory {
 }
 
 #[expect(unsafe_code, reason = "a pointer into an array that is kept alive")]
-// SAFETY: the array lives as long as this does, and reading its memory needs no GIL.
+// SAFETY: the array lives as long as `Memory`, and reading its memory needs no GIL.
 unsafe impl Send for Memory {}
 
 #[expect(unsafe_code, reason = "a pointer into an array that is kept alive")]
-// SAFETY: as above; it is only read.
+// SAFETY: as above; the memory is only read.
 unsafe impl Sync for Memory {}
 
 impl Memory {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // A plain array: whatever the object says of its own memory is not trusted.
+        // Only a plain array describes its memory reliably; other objects are not trusted.
         let numpy = object.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (object,))?;
         let interface = array.getattr("__array_interface__")?.cast_into::<PyDict>()?;
@@ -127,7 +127,7 @@ impl Memory {
         let shape: Vec<usize> = field("shape")?.extract()?;
         let &[len] = shape.as_slice() else {
             return Err(PyValueError::new_err(format!(
-                "expected an array of one dimension, but it has {}",
+                "expected an array with one dimension, but it has {}",
                 shape.len()
             )));
         };
@@ -154,16 +154,16 @@ impl Memory {
     #[inline]
     fn item(&self, at: usize) -> &[u8] {
         assert!(at < self.len);
-        // SAFETY: NumPy says that each of `len` items has `size` readable bytes at its stride,
-        // and keeps them as long as the array lives. Writing to the array meanwhile, from another
-        // thread, would be a race, as it is for NumPy's own functions, which release the GIL too.
+        // SAFETY: NumPy guarantees that each of `len` items has `size` readable bytes at its
+        // stride, as long as the array lives. If another thread writes to the array at the same
+        // time, that is a race, as it is for NumPy's own functions, which also release the GIL.
         unsafe {
             std::slice::from_raw_parts(self.data.offset(at as isize * self.stride), self.size)
         }
     }
 }
 
-/// A column of items and how they are hashed.
+/// A column: an array and the hash function for its items.
 struct Items<F> {
     memory: Memory,
     hash: F,
@@ -192,7 +192,7 @@ fn hashed(memory: Memory, hash: impl Fn(&[u8]) -> u64 + Send + Sync + 'static) -
     Box::new(Items { memory, hash })
 }
 
-/// Integers of `N` bytes, given to `hash` in little-endian order.
+/// A column of integers of `N` bytes, which `hash` takes in little-endian order.
 fn integers<const N: usize>(
     memory: Memory,
     hash: impl Fn([u8; N]) -> u64 + Send + Sync + 'static,
@@ -208,7 +208,7 @@ fn integers<const N: usize>(
     }
 }
 
-/// Without the zeros at the end.
+/// The item without trailing zeros.
 fn trimmed(item: &[u8]) -> &[u8] {
     let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &item[..end]

@@ -1,4 +1,4 @@
-//! What can be one key: `str`, `bytes`, `int` and what behaves like them.
+//! A single key: `str`, `bytes`, `int` and compatible types.
 
 use crate::errors::NullKeyError;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, Py
 use ribbonfilter::Key;
 use std::fmt;
 
-/// The kinds of keys, which no set may mix.
+/// The kinds of keys. All keys of a set must have the same kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Text,
@@ -25,31 +25,31 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Refuses a kind of key where those before were of another: an integer and its bytes would be
-/// one key.
-pub fn agree(before: &mut Option<Kind>, kind: Kind) -> PyResult<()> {
-    match *before.get_or_insert(kind) {
+/// Rejects a key whose kind differs from that of the preceding keys: the hash does not include the
+/// kind, so an integer and its bytes would be the same key.
+pub fn check_kind(first: &mut Option<Kind>, kind: Kind) -> PyResult<()> {
+    match *first.get_or_insert(kind) {
         first if first == kind => Ok(()),
         first => Err(PyTypeError::new_err(format!(
-            "{kind} among keys of type {first}: the keys of a set must be of one type"
+            "a key is of type {kind}, but the preceding keys are of type {first}: all keys of a set must be of one type"
         ))),
     }
 }
 
-/// The hash of a key: of a `str` as UTF-8, of an `int` by its value.
+/// The hash of a key. A `str` is hashed as UTF-8, an `int` by value.
 pub fn key_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<(Kind, u64)> {
     if let Some(found) = plain_hash(key, key_seed)? {
         return Ok(found);
     }
     if !is_arrow_scalar(key) {
-        return Err(refusal(key));
+        return Err(unsupported(key));
     }
-    // Asked for once: the value of a mock looks like a scalar again, and so on for ever.
+    // Converted only once: the value of a mock object looks like a scalar again, without end.
     let value = key.call_method0("as_py")?;
-    plain_hash(&value, key_seed)?.ok_or_else(|| refusal(&value))
+    plain_hash(&value, key_seed)?.ok_or_else(|| unsupported(&value))
 }
 
-/// The hash of a key that is no Arrow scalar, or nothing if the object is no key.
+/// The hash of a key that is not an Arrow scalar, or `None` if the object is not a key.
 fn plain_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<(Kind, u64)>> {
     let of_bytes = |bytes: &[u8]| bytes_hash(bytes, key_seed);
     if let Ok(text) = key.cast::<PyString>() {
@@ -68,14 +68,14 @@ fn plain_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<Option<(Kind, u
     Ok(None)
 }
 
-/// The hash of bytes or text. Not inlined, since the many kinds of columns would make as many
-/// copies of a long function.
+/// The hash of bytes or text. Not inlined: every type of column would have its own copy of a long
+/// function.
 #[inline(never)]
 pub fn bytes_hash(bytes: &[u8], key_seed: u64) -> u64 {
     bytes.key_hash(key_seed)
 }
 
-/// Whether the object is one key rather than several.
+/// Whether the object is a single key rather than several keys.
 pub fn is_key(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyString>()
         || object.is_instance_of::<PyBytes>()
@@ -85,26 +85,26 @@ pub fn is_key(object: &Bound<'_, PyAny>) -> bool {
         || is_arrow_scalar(object)
 }
 
-/// Whether the object stands for a missing value: `None`, `pandas.NA` or not a number.
+/// Whether the object represents a missing value: `None`, `pandas.NA` or NaN.
 pub fn is_null(object: &Bound<'_, PyAny>) -> bool {
     object.is_none()
         || object.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
         || object.get_type().name().is_ok_and(|name| name == "NAType")
 }
 
-/// The name of the object's type, for messages.
+/// The name of the object's type, for error messages.
 pub fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
-/// Whether the object's type is one of a package, in whatever module of it.
+/// Whether the object's type is defined in a package, in any of its modules.
 pub fn comes_from(object: &Bound<'_, PyAny>, package: &str) -> bool {
     let module = object.get_type().module();
     let module = module.as_ref().ok().and_then(|module| module.to_cow().ok());
     module.is_some_and(|module| module.split('.').next() == Some(package))
 }
 
-/// The same error, telling which of several keys caused it.
+/// The same error with the position of the key that caused it.
 pub fn at_position(key: &Bound<'_, PyAny>, error: PyErr, position: usize) -> PyErr {
     let py = key.py();
     if is_null(key) {
@@ -116,17 +116,17 @@ pub fn at_position(key: &Bound<'_, PyAny>, error: PyErr, position: usize) -> PyE
     PyErr::from_type(error.get_type(py), format!("at position {position}: {}", error.value(py)))
 }
 
-/// The error for a null that is not to be skipped.
+/// The error for a null, if nulls are not skipped.
 pub fn null(position: Option<usize>) -> PyErr {
     NullKeyError::new_err(match position {
-        None => "a null is no key".to_owned(),
+        None => "a key must not be null".to_owned(),
         Some(position) => {
-            format!("the key at position {position} is null: nulls=\"skip\" leaves nulls out")
+            format!("the key at position {position} is null: pass nulls=\"skip\" to ignore nulls")
         }
     })
 }
 
-/// What iterating over an array of pyarrow gives.
+/// Whether the object is a scalar of pyarrow, such as iteration over an array yields.
 fn is_arrow_scalar(object: &Bound<'_, PyAny>) -> bool {
     object.hasattr("as_py").unwrap_or(false)
 }
@@ -135,7 +135,7 @@ fn is_bytes_like(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>()
 }
 
-/// Integers of Python and NumPy. A `bool` is one to Python, but as a key mostly a mistake.
+/// Integers of Python and NumPy. A Python `bool` is an `int`, but as a key it is usually a mistake.
 fn is_integer(object: &Bound<'_, PyAny>) -> bool {
     !object.is_instance_of::<PyBool>()
         && (object.is_instance_of::<PyInt>() || object.hasattr("__index__").unwrap_or(false))
@@ -153,18 +153,18 @@ fn integer_hash(key: &Bound<'_, PyAny>, key_seed: u64) -> PyResult<u64> {
     }
     let large = key.extract::<u128>().map_err(|_| {
         PyOverflowError::new_err(
-            "integers from -2^127 to 2^128 - 1 can be keys: convert larger ones to bytes",
+            "an integer key must be from -2^127 to 2^128 - 1: convert other integers to bytes",
         )
     })?;
     Ok(large.key_hash(key_seed))
 }
 
-fn refusal(key: &Bound<'_, PyAny>) -> PyErr {
+fn unsupported(key: &Bound<'_, PyAny>) -> PyErr {
     if is_null(key) {
         return null(None);
     }
     PyTypeError::new_err(format!(
-        "a key must be a str, bytes or int, but is of type {}: convert it to one of these",
+        "a key must be a str, bytes or int, but is of type {}: convert it to one of these types",
         type_name(key)
     ))
 }

@@ -1,10 +1,10 @@
-//! Parts of a work on threads.
+//! Scoped threads for the parts of a query.
 
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
-/// The results of all parts, in their order, each on a thread of its own but the last, which the
-/// calling thread does; it also does those that no thread can be had for.
+/// Maps all parts and returns the results in order. Each part runs on its own thread, except for
+/// the last part and those whose thread cannot be started, which run on the calling thread.
 pub fn map<P: Clone + Send, R: Send>(
     parts: impl Iterator<Item = P>,
     work: impl Fn(P) -> R + Sync,

@@ -1,11 +1,11 @@
-//! What would come out, before there are keys.
+//! Plans: the properties of a filter before it is built.
 
 use crate::errors;
-use crate::settings::{Settings, variant_name, whole};
+use crate::settings::{Settings, unsigned, variant_name};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A filter as it will come out, known before any work is done: see `plan`.
+/// The properties of a filter, known before it is built: see `plan`.
 #[pyclass(frozen, module = "ribbonfilter")]
 pub struct Plan(ribbonfilter::Plan);
 
@@ -29,37 +29,37 @@ impl Plan {
         self.0.width().bits()
     }
 
-    /// The mean number of columns: bits that a query compares.
+    /// The mean number of columns: the bits that a query compares.
     #[getter]
     fn columns(&self) -> f64 {
         self.0.columns()
     }
 
-    /// The false-positive rate that the filter will have at most.
+    /// The maximum false-positive rate of the filter.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.0.expected_rate()
     }
 
-    /// How many seeds a segment of the system is expected to need, on average.
+    /// The expected number of seeds that a segment of the system needs, on average.
     #[getter]
     fn expected_solutions(&self) -> f64 {
         self.0.expected_solutions()
     }
 
-    /// All bytes of the filter.
+    /// The size of the filter in bytes.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.0.size_in_bytes()
     }
 
-    /// All stored bits over the number of keys.
+    /// The size of the filter in bits, divided by the number of keys.
     #[getter]
     fn bits_per_key(&self) -> f64 {
         self.0.bits_per_key()
     }
 
-    /// The most memory that the build takes at once, in bytes.
+    /// The peak memory of the build, in bytes.
     #[getter]
     fn peak_memory(&self) -> u64 {
         self.0.peak_memory()
@@ -67,7 +67,7 @@ impl Plan {
 
     fn __repr__(&self) -> String {
         format!(
-            "<ribbonfilter.Plan: {} keys, {} w = {}, {} bytes, a rate of {:.3e}, {} bytes to build it>",
+            "<ribbonfilter.Plan: {} keys, {} w = {}, {} bytes, rate {:.3e}, peak memory {} bytes>",
             self.keys(),
             self.variant(),
             self.width(),
@@ -78,14 +78,14 @@ impl Plan {
     }
 }
 
-/// What a filter of `n` keys would be: its size, rate, variant and the memory to build it.
+/// Plans a filter of `n` keys: its size, rate and variant, and the memory to build it.
 ///
 /// Takes the settings of `Filter.build`.
 ///
-/// >>> outlook = plan(1_000_000, fpr=0.01)
-/// >>> outlook.variant, outlook.width
+/// >>> planned = plan(1_000_000, fpr=0.01)
+/// >>> planned.variant, planned.width
 /// ('bumped', 128)
-/// >>> outlook.nbytes < 850_000   # a Bloom filter takes 1,200,000
+/// >>> planned.nbytes < 850_000   # a Bloom filter takes 1,200,000
 /// True
 /// >>> plan(4000, effort="thorough").nbytes < plan(4000).nbytes
 /// True
@@ -96,15 +96,15 @@ pub fn plan(
     fpr: Option<f64>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Plan> {
-    let n = whole("n", n)?;
+    let n = unsigned("n", n)?;
     let builder = Settings::of_filter(fpr, settings)?.filter_builder();
     builder.plan_for(n).map(Plan).map_err(errors::build)
 }
 
-/// The most keys whose filter takes at most so many bytes; 0 if not even one does.
+/// The maximum number of keys whose filter takes at most `nbytes` bytes, or 0 if there is none.
 ///
-/// >>> most = max_keys(4096, fpr=0.01)
-/// >>> plan(most, fpr=0.01).nbytes <= 4096 < plan(most + 1, fpr=0.01).nbytes
+/// >>> n = max_keys(4096, fpr=0.01)
+/// >>> plan(n, fpr=0.01).nbytes <= 4096 < plan(n + 1, fpr=0.01).nbytes
 /// True
 #[pyfunction]
 #[pyo3(signature = (nbytes, fpr = None, **settings), text_signature = "(nbytes, fpr=None, *, bits_per_key=None, variant=None, width=None, effort='normal')")]
@@ -113,7 +113,7 @@ pub fn max_keys(
     fpr: Option<f64>,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<u64> {
-    let nbytes = whole("nbytes", nbytes)?;
+    let nbytes = unsigned("nbytes", nbytes)?;
     let builder = Settings::of_filter(fpr, settings)?.filter_builder();
     builder.max_keys(nbytes).map_err(errors::build)
 }

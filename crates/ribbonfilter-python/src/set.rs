@@ -1,11 +1,11 @@
-//! Asking a set, be it one filter or shards of many, for one key or several.
+//! Membership queries for one key or several, shared by filters and sets in shards.
 
 use crate::keys::{Keys, Nulls};
 use crate::objects;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// What can be asked for hashes.
+/// A set that can be queried by hash.
 pub trait Set: Send + Sync {
     fn key_seed(&self) -> u64;
 
@@ -20,7 +20,7 @@ pub fn contains_one(set: &impl Set, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(set.contains_hash(hash))
 }
 
-/// Which of the keys might be in the set; of one key, whether it might.
+/// Which of the keys might be in the set. For a single key the result is a `bool`.
 pub fn contains<'py>(
     set: &impl Set,
     keys: &Bound<'py, PyAny>,
@@ -31,8 +31,8 @@ pub fn contains<'py>(
     if objects::is_key(keys) {
         return Ok(PyBool::new(py, contains_one(set, keys)?).to_owned().into_any());
     }
-    let ask = |hashes: &[u64], hits: &mut [bool]| set.contains_hash_batch_into(hashes, hits);
+    let query = |hashes: &[u64], hits: &mut [bool]| set.contains_hash_batch_into(hashes, hits);
     let mut keys = Keys::of(keys, nulls, set.key_seed())?;
-    let hits = keys.ask_on(threads, py, ask)?;
-    keys.reply(py, &hits)
+    let hits = keys.query_on(threads, py, query)?;
+    keys.to_array(py, &hits)
 }

@@ -1,4 +1,4 @@
-//! What the keyword arguments of the functions that build and plan say.
+//! The keyword arguments of the functions that build and plan.
 
 use crate::errors;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -9,13 +9,13 @@ use ribbonfilter::{
     Variant, Width,
 };
 
-/// The options of everything that is built.
-const OF_ALL: [&str; 5] = ["variant", "width", "effort", "threads", "key_seed"];
+/// The options that filters, functions and shards have in common.
+const COMMON: [&str; 5] = ["variant", "width", "effort", "threads", "key_seed"];
 
-/// The options that may not be `None`.
+/// The options that must not be `None`.
 const NEVER_NONE: [&str; 3] = ["effort", "threads", "key_seed"];
 
-/// What a filter shall reach.
+/// The target of a filter's size or rate.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Rate(f64),
@@ -24,7 +24,7 @@ enum Target {
     Columns(f64),
 }
 
-/// Everything that can be chosen.
+/// All settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
     target: Option<Target>,
@@ -37,17 +37,18 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings of a filter: a rate, which has its place among the arguments, and options.
+    /// The settings of a filter: the rate, which is a positional argument, and the options.
     pub fn of_filter(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Self::of_rate(fpr).with(options, &["bits_per_key", "total_bytes", "max_memory"])
     }
 
-    /// The settings of shards, none of which knows how many keys there are in all.
+    /// The settings of shards. A shard does not know the total number of keys, so there is no
+    /// target for the size.
     pub fn of_shards(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Self::of_rate(fpr).with(options, &["columns"])
     }
 
-    /// The settings of a function, which has no rate or size to aim for.
+    /// The settings of a function, which has no target.
     pub fn of_function(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Self::default().with(options, &["max_memory"])
     }
@@ -56,34 +57,34 @@ impl Settings {
         Self { target: fpr.map(Target::Rate), ..Self::default() }
     }
 
-    fn with(mut self, options: Option<&Bound<'_, PyDict>>, besides: &[&str]) -> PyResult<Self> {
+    fn with(mut self, options: Option<&Bound<'_, PyDict>>, specific: &[&str]) -> PyResult<Self> {
         for (name, value) in options.into_iter().flatten() {
             let name: String = name.extract()?;
             match name.as_str() {
-                name if !OF_ALL.contains(&name) && !besides.contains(&name) => {
+                name if !COMMON.contains(&name) && !specific.contains(&name) => {
                     return Err(unknown(name));
                 }
                 name if !NEVER_NONE.contains(&name) && value.is_none() => {}
-                "bits_per_key" => self.aim(Target::BitsPerKey(value.extract()?))?,
-                "total_bytes" => self.aim(Target::TotalBytes(whole(&name, &value)?))?,
-                "columns" => self.aim(Target::Columns(value.extract()?))?,
+                "bits_per_key" => self.set_target(Target::BitsPerKey(value.extract()?))?,
+                "total_bytes" => self.set_target(Target::TotalBytes(unsigned(&name, &value)?))?,
+                "columns" => self.set_target(Target::Columns(value.extract()?))?,
                 "variant" => self.variant = Some(variant(&value)?),
                 "width" => self.width = Some(width(&value)?),
                 "effort" => self.effort = effort(&value)?,
-                "threads" => self.threads = whole(&name, &value)?.try_into()?,
-                "key_seed" => self.key_seed = whole(&name, &value)?,
-                "max_memory" => self.max_memory = Some(whole(&name, &value)?),
+                "threads" => self.threads = unsigned(&name, &value)?.try_into()?,
+                "key_seed" => self.key_seed = unsigned(&name, &value)?,
+                "max_memory" => self.max_memory = Some(unsigned(&name, &value)?),
                 _ => return Err(unknown(&name)),
             }
         }
         Ok(self)
     }
 
-    fn aim(&mut self, target: Target) -> PyResult<()> {
+    fn set_target(&mut self, target: Target) -> PyResult<()> {
         match self.target.replace(target) {
             None => Ok(()),
             Some(_) => Err(PyValueError::new_err(
-                "fpr, bits_per_key, total_bytes and columns exclude each other: give one of them",
+                "fpr, bits_per_key, total_bytes and columns are mutually exclusive: pass only one of them",
             )),
         }
     }
@@ -103,14 +104,14 @@ impl Settings {
         self.max_memory.into_iter().fold(builder, FilterBuilder::max_memory)
     }
 
-    /// The builder of a container of so many shards, if its settings are right.
+    /// The builder of a container with the given number of shards, if the settings are valid.
     pub fn shards_builder(&self, shards: u64) -> PyResult<ShardsBuilder<'static>> {
         let builder = Shards::builder(Split::ByHash { bits: bits_of(shards)? });
         let builder = builder.threads(self.threads).key_seed(self.key_seed);
         let builder = match self.target {
             Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
             Some(Target::Columns(columns)) => builder.columns(columns),
-            // The other targets are of filters alone.
+            // The other targets are for filters only.
             _ => builder,
         };
         let builder = self.variant.into_iter().fold(builder, ShardsBuilder::variant);
@@ -128,14 +129,14 @@ impl Settings {
         self.max_memory.into_iter().fold(builder, FunctionBuilder::max_memory)
     }
 
-    /// Refuses now what would be refused when all keys have come.
+    /// Reports invalid settings before any key is read.
     pub fn checked(self) -> PyResult<Self> {
         self.filter_builder().plan_for(0).map_err(errors::build)?;
         Ok(self)
     }
 }
 
-/// The bits of a hash that tell one of so many shards.
+/// The number of bits of a hash that select one of `shards` shards.
 pub fn bits_of(shards: u64) -> PyResult<u32> {
     match shards.is_power_of_two() {
         true => Ok(shards.trailing_zeros()),
@@ -149,10 +150,10 @@ fn unknown(name: &str) -> PyErr {
     PyTypeError::new_err(format!("unexpected keyword argument '{name}'"))
 }
 
-/// A number that is whole and not negative.
-pub fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+/// A non-negative integer.
+pub fn unsigned(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value.extract().map_err(|error: PyErr| {
-        let text = format!("{name} must be a whole number from 0 to 2^64 - 1, but is {value}");
+        let text = format!("{name} must be an integer from 0 to 2^64 - 1, but is {value}");
         match error.is_instance_of::<PyOverflowError>(value.py()) {
             true => PyValueError::new_err(text),
             false => PyTypeError::new_err(text),
@@ -171,7 +172,7 @@ fn variant(value: &Bound<'_, PyAny>) -> PyResult<Variant> {
 }
 
 fn width(value: &Bound<'_, PyAny>) -> PyResult<Width> {
-    let bits = whole("width", value)?;
+    let bits = unsigned("width", value)?;
     Width::ALL.into_iter().find(|width| u64::from(width.bits()) == bits).ok_or_else(|| {
         PyValueError::new_err(format!("width must be 16, 32, 64 or 128, but is {bits}"))
     })
@@ -185,7 +186,7 @@ fn effort(value: &Bound<'_, PyAny>) -> PyResult<Effort> {
     })
 }
 
-/// The name of a variant as Python and the command have it.
+/// The name of a variant in Python and in the command.
 pub fn variant_name(variant: Variant) -> String {
     variant.to_string().to_lowercase()
 }

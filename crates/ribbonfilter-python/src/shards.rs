@@ -1,4 +1,4 @@
-//! What Python sees of sets in shards: `Shards`, `Shard`, and how keys get to their shard.
+//! The Python classes `Shards` and `Shard`, and the assignment of keys to shards.
 
 use crate::answers::to_numpy;
 use crate::buffer::Exported;
@@ -20,11 +20,11 @@ pub struct Shards(ribbonfilter::Shards<Bytes>);
 impl Exported for Shards {
     const PYTHON_NAME: &'static CStr = c"ribbonfilter.Shards";
     const PYTHON_DOC: &'static CStr = c"Shards(data, /)\n--\n\n\
-A static set in shards: one file of many filters, asked like one.
+A static set in shards: a container of filters, which is queried like a single filter.
 
-For keys that exceed a machine or lie with several processes: each shard is built from the
-hashes of its keys alone, anywhere, and `Shards.assemble` makes one file of all. Its bytes are
-those that `Shards.build` makes of the same keys in one process.
+For sets that exceed one machine or are distributed over several processes: each shard is built
+from the hashes of its own keys, in any process, and `Shards.assemble` makes one container of
+all shards. It has the same bytes as `Shards.build` makes from the same keys in one process.
 
 >>> f = Shards.build([\"ada\", \"grace\", \"edsger\"], fpr=0.001, shards=4)
 >>> \"ada\" in f
@@ -52,10 +52,10 @@ impl Shards {
 
     /// Builds a set in shards, in this process.
     ///
-    /// Keys are those of `Filter.build`. `shards` is a power of two up to 2^24. Of `fpr` (at most
-    /// this in every shard; 0.01 without any) and `columns` give one. Without a `variant` it is
-    /// "bumped", whatever the number of keys, which no single shard knows. The other settings are
-    /// those of `Filter.build`.
+    /// Keys are those of `Filter.build`. `shards` is a power of two up to 2^24. Pass at most one
+    /// target: `fpr` (the maximum false-positive rate of every shard, by default 0.01) or
+    /// `columns`. The default `variant` is "bumped" for any number of keys, because a shard does
+    /// not know that number. The other settings are those of `Filter.build`.
     ///
     /// >>> f = Shards.build(range(100_000), shards=16)
     /// >>> 4711 in f, f.variant
@@ -77,14 +77,14 @@ impl Shards {
         let settings = Settings::of_shards(fpr, settings)?;
         let mut builder = settings.shards_builder(shards)?;
         Keys::of(keys, nulls, settings.key_seed)?.feed(py, &mut builder)?;
-        let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+        let built = watched(py, |watch| builder.progress(|_| watch.check()).finish())?;
         stored::object(class, built.into_inner())
     }
 
-    /// Makes one set of all its shards, given in any order.
+    /// Assembles a set from all its shards, in any order.
     ///
-    /// With a `path` it is written there, whole or not at all, and opened; it need not fit in
-    /// memory if the shards were opened from files.
+    /// With a `path` the set is written to that file, completely or not at all, and opened. If the
+    /// shards were opened from files, the set need not fit in memory.
     ///
     /// >>> keys = ["ada", "grace", "edsger"]
     /// >>> shards = [Shard.build(n, [key_hash(keys)], shards=2) for n in range(2)]
@@ -139,13 +139,13 @@ impl Shards {
         self.0.shard_count()
     }
 
-    /// All stored bits over the number of keys.
+    /// The size in bits, divided by the number of keys.
     #[getter]
     fn bits_per_key(&self) -> f64 {
         self.0.bits_per_key()
     }
 
-    /// The false-positive rate: the share of absent keys that are reported as present.
+    /// The false-positive rate: the fraction of absent keys that are reported as present.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.0.expected_rate()
@@ -163,20 +163,20 @@ impl Shards {
         self.0.width().bits()
     }
 
-    /// The mean number of columns: bits that a query compares.
+    /// The mean number of columns: the bits that a query compares.
     #[getter]
     fn columns(&self) -> f64 {
         self.0.columns()
     }
 
-    /// The seed under which keys are hashed.
+    /// The seed of the hash function for keys.
     #[getter]
     fn key_seed(&self) -> u64 {
         self.0.key_seed()
     }
 
-    /// Checks every byte against the checksums; raises FormatError, which names the shard, if one
-    /// was altered.
+    /// Verifies the checksums of all bytes; raises FormatError, with the number of the shard, if
+    /// they are corrupt.
     ///
     /// >>> Shards.build(["ada"], shards=2).verify()
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -185,7 +185,7 @@ impl Shards {
 
     fn __repr__(&self) -> String {
         format!(
-            "<ribbonfilter.Shards: {} keys in {} shards, {} w = {}, {} bytes, a rate of {:.3e}>",
+            "<ribbonfilter.Shards: {} keys in {} shards, {} w = {}, {} bytes, rate {:.3e}>",
             self.0.len(),
             self.shard_count(),
             self.variant(),
@@ -230,11 +230,11 @@ pub struct Shard(ribbonfilter::Shard<Bytes>);
 impl Exported for Shard {
     const PYTHON_NAME: &'static CStr = c"ribbonfilter.Shard";
     const PYTHON_DOC: &'static CStr = c"Shard(data, /)\n--\n\n\
-One shard of a set, built from the hashes of its keys alone.
+One shard of a set, built from the hashes of its own keys.
 
-Its bytes follow from those hashes and the settings, whatever process builds it and however
-often. It can be pickled, saved and opened; `Shards.assemble` makes a set of all. Shards are
-equal if their bytes are, and unhashable.
+The bytes depend only on those hashes and the settings, not on the process that builds the
+shard. A shard can be pickled, saved and opened; `Shards.assemble` makes a set from all shards.
+Shards are equal if their bytes are, and unhashable.
 
 >>> hashes = hash_and_shard([\"ada\", \"grace\", \"edsger\"], shards=2)
 >>> shards = [Shard.build(n, [hashes[n]], shards=2) for n in range(2)]
@@ -253,11 +253,12 @@ impl Shard {
         Ok(PyClassInitializer::from(Stored(bytes)).add_subclass(Self(shard)))
     }
 
-    /// Builds the shard of a number, counted from 0.
+    /// Builds the shard with the given number, counted from 0.
     ///
-    /// `hashes` is an iterable of NumPy arrays, as `hash_and_shard` gives them; those of other
-    /// shards are passed over. All shards need the same settings, which are those of
-    /// `Shards.build`.
+    /// `hashes` is an iterable of NumPy arrays from `hash_and_shard` or `key_hash`; hashes of other
+    /// shards are ignored. The settings are those of `Shards.build` and must be the same for all
+    /// shards. `key_seed` must be the seed that the hashes were computed with, which cannot be
+    /// checked here.
     ///
     /// >>> shard = Shard.build(3, [key_hash(range(1000))], shards=4)
     /// >>> shard.number, shard.shard_count
@@ -281,7 +282,7 @@ impl Shard {
         for array in hashes.try_iter()? {
             Keys::of_hashes(&array?)?.feed(py, &mut builder)?;
         }
-        let built = watched(py, |watch| builder.progress(|_| watch.look()).finish())?;
+        let built = watched(py, |watch| builder.progress(|_| watch.check()).finish())?;
         stored::object(class, built.into_inner())
     }
 
@@ -295,13 +296,13 @@ impl Shard {
         self.0.number()
     }
 
-    /// How many shards its set has.
+    /// The number of shards of the set.
     #[getter]
     fn shard_count(&self) -> u64 {
         self.0.shard_count()
     }
 
-    /// Checks every byte against the checksums; raises FormatError if one was altered.
+    /// Verifies the checksums of all bytes; raises FormatError if they are corrupt.
     ///
     /// >>> Shard.build(0, [], shards=1).verify()
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -325,7 +326,7 @@ impl Collector for ShardBuilder<'_> {
     }
 }
 
-/// The hashes of keys, a NumPy array of uint64 for each shard: what `Shard.build` takes.
+/// The hashes of keys, as one NumPy array of uint64 per shard, for `Shard.build`.
 ///
 /// Keys are those of `Filter.build`.
 ///
@@ -342,7 +343,7 @@ pub fn hash_and_shard<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = keys.py();
     let split = Split::ByHash { bits: bits_of(shards)? };
-    // Refuses too many shards before there is a list of them.
+    // Rejects too many shards before a list of that length is allocated.
     ribbonfilter::Shards::builder(split).check().map_err(errors::build)?;
     let mut pieces = Pieces { split, hashes: vec![Vec::new(); shards as usize] };
     Keys::of(keys, nulls, key_seed)?.feed(py, &mut pieces)?;
@@ -350,7 +351,7 @@ pub fn hash_and_shard<'py>(
     PyList::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Hashes by their shards.
+/// A consumer that groups hashes by shard.
 struct Pieces {
     split: Split,
     hashes: Vec<Vec<u64>>,

@@ -1,5 +1,5 @@
-//! What filters, functions and shards share: bytes, which are in memory, mapped from a file, or
-//! Python's own, and which can be opened, saved, copied, pickled and looked at.
+//! The common base of filters, functions and shards: bytes, which are in memory, mapped from a
+//! file, or owned by a Python object, and the methods to open, save, copy, compare and pickle them.
 
 use crate::errors;
 use pyo3::basic::CompareOp;
@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The bytes of a filter, a function or shards, which objects share.
+/// The bytes of a filter, a function or shards. Clones share them.
 #[derive(Clone)]
-pub struct Bytes(Arc<Place>);
+pub struct Bytes(Arc<Storage>);
 
-enum Place {
+enum Storage {
     Built(OwnedBytes),
     Mapped(MappedBytes),
     Python(PyBackedBytes),
@@ -29,9 +29,9 @@ impl AsRef<[u8]> for Bytes {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         match &*self.0 {
-            Place::Built(bytes) => bytes.as_ref(),
-            Place::Mapped(bytes) => bytes.as_ref(),
-            Place::Python(bytes) => bytes,
+            Storage::Built(bytes) => bytes.as_ref(),
+            Storage::Mapped(bytes) => bytes.as_ref(),
+            Storage::Python(bytes) => bytes,
         }
     }
 }
@@ -44,59 +44,59 @@ impl PartialEq for Bytes {
 
 impl From<OwnedBytes> for Bytes {
     fn from(bytes: OwnedBytes) -> Self {
-        Self(Arc::new(Place::Built(bytes)))
+        Self(Arc::new(Storage::Built(bytes)))
     }
 }
 
 impl From<MappedBytes> for Bytes {
     fn from(bytes: MappedBytes) -> Self {
-        Self(Arc::new(Place::Mapped(bytes)))
+        Self(Arc::new(Storage::Mapped(bytes)))
     }
 }
 
 impl Bytes {
-    /// The bytes of an object: shared if it is one of ours or `bytes`, which never change, else
-    /// copied.
+    /// The bytes of an object. They are shared if it is a [`Stored`] or `bytes`, which are
+    /// immutable, and copied otherwise.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(stored) = object.cast::<Stored>() {
             return Ok(stored.get().0.clone());
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
-            return Ok(Self(Arc::new(Place::Python(bytes.clone().into()))));
+            return Ok(Self(Arc::new(Storage::Python(bytes.clone().into()))));
         }
-        // `bytes(5)` would be five zeros, and `bytes([1, 2])` two numbers.
+        // Not `bytes(object)`: `bytes(5)` is five zeros, and `bytes([1, 2])` is two bytes.
         let view = object.py().import("builtins")?.call_method1("memoryview", (object,));
         let view = view.map_err(|_| {
             PyTypeError::new_err(format!(
-                "expected bytes, or an object with a buffer, but got {}",
+                "expected bytes or an object with the buffer protocol, but got {}",
                 crate::objects::type_name(object)
             ))
         })?;
         let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
-        Ok(Self(Arc::new(Place::Python(bytes.into()))))
+        Ok(Self(Arc::new(Storage::Python(bytes.into()))))
     }
 
     /// The bytes of a file, mapped or read.
     fn of_file(path: &Path, mmap: bool) -> Result<Self, OpenError> {
         if path.is_dir() {
-            return Err(is_a_folder().into());
+            return Err(is_a_directory().into());
         }
         if !mmap {
             return Ok(OwnedBytes::read_file(path)?.into());
         }
-        #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-        // SAFETY: `open` tells users that nobody may change the file. Those that write filters,
-        // `save` and the command, replace files and never change them.
+        #[expect(unsafe_code, reason = "a map is sound as long as its file is not modified")]
+        // SAFETY: the documentation of `open` requires that the file is not modified. `save` and
+        // the command replace files and never modify them.
         let mapped = unsafe { MappedBytes::map_file(path)? };
         Ok(mapped.into())
     }
 }
 
-/// Bytes that were saved or could be: the base of `Filter`, `Function`, `Shards` and `Shard`.
+/// The base class of `Filter`, `Function`, `Shards` and `Shard`.
 #[pyclass(frozen, subclass, module = "ribbonfilter", name = "_Stored")]
 pub struct Stored(pub Bytes);
 
-/// An object of a class made of bytes, by the class itself, which checks them.
+/// Creates an object of a class from bytes. The constructor of the class checks them.
 pub fn object<'py>(
     class: &Bound<'py, PyType>,
     bytes: impl Into<Bytes>,
@@ -106,9 +106,11 @@ pub fn object<'py>(
 
 #[pymethods]
 impl Stored {
-    /// Makes an object of bytes: those of `to_bytes`, of a file, or any other buffer.
+    /// Creates an object from bytes: the result of `to_bytes`, the content of a file, or any object
+    /// with the buffer protocol.
     ///
-    /// `bytes` are not copied, other buffers are. Only the end is checked; `verify` checks all.
+    /// `bytes` objects are shared, other buffers are copied. Only the footer is checked; `verify`
+    /// checks all bytes.
     ///
     /// >>> f = Filter.from_bytes(Filter.build(["ada"]).to_bytes())
     /// >>> "ada" in f
@@ -123,9 +125,10 @@ impl Stored {
 
     /// Opens a file.
     ///
-    /// With `mmap` nothing is read but what queries touch, and processes share it. Nobody may
-    /// change or shorten the file meanwhile; it may be deleted, or replaced by another, as `save`
-    /// and the command `ribbon` do. Without `mmap` it is read into memory.
+    /// With `mmap=True` the file is mapped: only the pages that queries access are read, and
+    /// processes share them. The file must not be modified or truncated while it is mapped. It may
+    /// be deleted, or replaced by another file, as `save` and the command `ribbon` do. With
+    /// `mmap=False` the file is read into memory.
     ///
     /// >>> f = Filter.build(["ada", "grace"])
     /// >>> f.save("names.ribbon")
@@ -143,7 +146,7 @@ impl Stored {
             OpenError::Io(error) => errors::io(&error, &path),
             error => errors::open(error),
         })?;
-        // The class knows what is wrong with the bytes, and not where they come from.
+        // The constructor does not know the path: add it to the message.
         object(class, bytes).map_err(|error| {
             match error.is_instance_of::<errors::FormatError>(py) {
                 true => {
@@ -155,10 +158,10 @@ impl Stored {
         })
     }
 
-    /// Saves to a file, which is there whole or not at all; one that is there is replaced.
+    /// Saves to a file. The file is written completely or not at all; an existing file is replaced.
     ///
-    /// A process that is killed meanwhile leaves a file `.ribbon-*.tmp` in the same folder, which
-    /// can be deleted.
+    /// A process that is killed during the call leaves a file `.ribbon-*.tmp` in the same
+    /// directory, which can be deleted.
     ///
     /// >>> Filter.build(["ada"]).save("names.ribbon")
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -166,7 +169,7 @@ impl Stored {
             .map_err(|error| errors::io(&error, &path))
     }
 
-    /// A copy of the bytes. `memoryview(f)` shows them without one.
+    /// A copy of the bytes. `memoryview(f)` gives access to them without a copy.
     ///
     /// >>> f = Filter.build(["ada"])
     /// >>> len(f.to_bytes()) == f.nbytes == len(memoryview(f))
@@ -175,14 +178,14 @@ impl Stored {
         PyBytes::new(py, self.0.as_ref())
     }
 
-    /// All bytes, the fixed part included.
+    /// The size in bytes, the footer included.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.as_ref().len()
     }
 
-    /// Equal bytes are equal objects only among instances of one class. Other operands decide for
-    /// themselves, and there is no order.
+    /// Objects are equal if they have the same class and the same bytes. For any other type the
+    /// other operand decides, and there is no order.
     fn __richcmp__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
@@ -196,7 +199,7 @@ impl Stored {
         };
         match other.cast::<Self>() {
             Ok(other) if slf.get_type().is(other.get_type()) => {
-                // Mapped files can be large, and reading them slow.
+                // Without the GIL, since the bytes may have to be read from a large file.
                 let (bytes, others) = (&slf.get().0, &other.get().0);
                 let equal = py.detach(|| bytes == others);
                 PyBool::new(py, equal == expected).to_owned().into_any()
@@ -205,42 +208,43 @@ impl Stored {
         }
     }
 
-    /// Unhashable, like other objects that are compared by content: hashing would read all bytes.
+    /// Unhashable: a hash that agrees with `==` would have to read all bytes.
     #[classattr]
     const __hash__: Option<Py<PyAny>> = None;
 
-    /// For pickle and copy: the class, and the bytes.
+    /// For `pickle` and `copy`: the class and the bytes.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let arguments = PyTuple::new(slf.py(), [slf.get().to_bytes(slf.py())])?;
         PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])
     }
 }
 
-/// Writes to a file beside the target and gives it the target's name when it is complete.
+/// Writes to a temporary file in the target's directory and renames it to the target when it is
+/// complete.
 pub fn write<E: From<io::Error>>(
     target: &Path,
     fill: impl FnOnce(&File) -> Result<(), E>,
 ) -> Result<(), E> {
-    // A link keeps pointing at the file that is replaced.
+    // If the target is a symbolic link, the file that it points to is replaced.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
     if target.is_dir() || target.file_name().is_none() {
-        return Err(is_a_folder().into());
+        return Err(is_a_directory().into());
     }
-    let folder = match target.parent() {
+    let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let draft = folder.join(draft_name());
+    let draft = directory.join(draft_name());
     let outcome = write_new(&draft, fill).and_then(|()| Ok(fs::rename(&draft, &target)?));
     outcome.inspect_err(|_| drop(fs::remove_file(&draft)))?;
-    // The name, too, shall outlast a loss of power, where a folder can be synced.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+    // Makes the new name durable as well, on systems that can sync a directory.
+    if let Ok(directory) = File::open(directory) {
+        let _ = directory.sync_all();
     }
     Ok(())
 }
 
-/// A name that no other draft has, of this process or another.
+/// A file name that is unique among the drafts of this process and of others.
 fn draft_name() -> String {
     static DRAFTS: AtomicU64 = AtomicU64::new(0);
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
@@ -257,6 +261,6 @@ fn write_new<E: From<io::Error>>(
     Ok(file.sync_all()?)
 }
 
-fn is_a_folder() -> io::Error {
+fn is_a_directory() -> io::Error {
     io::ErrorKind::IsADirectory.into()
 }

@@ -1,4 +1,4 @@
-"""Whatever comes, an exception of a fitting class, and never a crash."""
+"""Invalid input raises an exception of the appropriate class and never crashes."""
 
 import random
 import signal
@@ -16,7 +16,7 @@ from ribbonfilter import Builder, Filter, FormatError, Function, NullKeyError, S
 
 
 class Index:
-    """An integer whose value cannot be had."""
+    """An integer whose value cannot be read."""
 
     def __index__(self):
         raise RuntimeError("no value")
@@ -27,7 +27,7 @@ def failing():
     raise KeyError("from the generator")
 
 
-REFUSED = [
+INVALID = [
     (None, TypeError, "NoneType"),
     ("ada", TypeError, "list"),
     (b"ada", TypeError, "list"),
@@ -56,7 +56,7 @@ REFUSED = [
     (np.array(["2020-01-01"], "M8[D]"), TypeError, "datetime64"),
     (np.zeros((2, 2), int), ValueError, "one dimension"),
     (np.array(5), TypeError, "list"),
-    (np.zeros(2, dtype=[("a", "u1"), ("b", "u8")]), TypeError, "cannot be keys"),
+    (np.zeros(2, dtype=[("a", "u1"), ("b", "u8")]), TypeError, "cannot be used as keys"),
     (np.ma.array([1, 2], mask=[0, 1]), TypeError, "compressed"),
     (np.array(["a", 1], dtype=object), TypeError, "one type"),
     (pa.array([1.5]), TypeError, "Float64"),
@@ -81,10 +81,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("keys, error, message", REFUSED, ids=lambda value: repr(value)[:40])
-def test_keys_that_are_none(keys, error, message):
+@pytest.mark.parametrize("keys, error, message", INVALID, ids=lambda value: repr(value)[:40])
+def test_invalid_keys(keys, error, message):
     calls = [Filter.build, Builder().extend]
-    if message != "list":  # one key is a question, too
+    if message != "list":  # `contains` takes a single key as well.
         calls.append(Filter.build(["ada"]).contains)
     for call in calls:
         if hasattr(keys, "send"):
@@ -94,17 +94,17 @@ def test_keys_that_are_none(keys, error, message):
 
 
 class Scalar:
-    """What claims to be an Arrow scalar, and so does its value."""
+    """Looks like an Arrow scalar, and so does its value."""
 
     def as_py(self):
         return self
 
 
-NO_KEYS = [None, 1.5, [], True, object(), {}, float("nan"), Mock(), Scalar(), pa.scalar(1.5)]
+INVALID_KEYS = [None, 1.5, [], True, object(), {}, float("nan"), Mock(), Scalar(), pa.scalar(1.5)]
 
 
-@pytest.mark.parametrize("key", NO_KEYS, ids=lambda key: type(key).__name__)
-def test_one_key_that_is_none(key):
+@pytest.mark.parametrize("key", INVALID_KEYS, ids=lambda key: type(key).__name__)
+def test_invalid_single_key(key):
     f = Filter.build(["ada"])
     with pytest.raises(TypeError):
         key in f
@@ -114,7 +114,7 @@ def test_one_key_that_is_none(key):
         Function.build({"ada": 1})[key]
 
 
-def test_a_builder_does_not_mix_either():
+def test_a_builder_does_not_mix_types():
     builder = Builder()
     builder.push("ada")
     for mixed in ([1], np.arange(3), pa.array([1]), [b"ada"]):
@@ -126,7 +126,7 @@ def test_a_builder_does_not_mix_either():
     assert len(builder) == 2
 
 
-def test_a_series_that_is_made_of_itself():
+def test_a_series_that_converts_to_itself():
     class Series:
         __module__ = "pandas"
         array = None
@@ -138,11 +138,11 @@ def test_a_series_that_is_made_of_itself():
         Filter.build(Series())
 
 
-PIECE = 2048  # The keys that a builder takes at once.
+PIECE = 2048  # The number of keys that are hashed and pushed in one batch.
 
 
 @pytest.mark.parametrize("n", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE - 1])
-def test_keys_before_one_that_fails_are_in(n):
+def test_keys_preceding_an_invalid_one_are_added(n):
     def interrupted():
         yield from range(n)
         raise KeyError("from the generator")
@@ -160,13 +160,13 @@ def test_keys_before_one_that_fails_are_in(n):
         assert builder.finish().contains(range(n)).all()
 
 
-def test_an_array_that_is_refused_leaves_nothing():
+def test_a_rejected_array_adds_no_keys():
     builder = Builder()
     for keys in (pa.array([1, 2, None]), pa.chunked_array([[1], [None]]), np.arange(3.0)):
         with pytest.raises(TypeError):
             builder.extend(keys)
     assert len(builder) == 0
-    builder.push("ada")  # of another kind than the integers above
+    builder.push("ada")  # The rejected integers did not set the type of the keys.
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_settings(settings, error):
         Filter.build(range(1000), **settings)
 
 
-def test_efforts_that_are_none():
+def test_invalid_efforts():
     for attempt in (
         lambda: Filter.build([1], effort="most"),
         lambda: Builder(effort="most"),
@@ -240,7 +240,7 @@ def test_shrinking_too_far():
             attempt()
 
 
-def test_files_that_are_none(tmp_path):
+def test_invalid_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="missing"):
         Filter.open(tmp_path / "missing")
     with pytest.raises(IsADirectoryError):
@@ -262,7 +262,7 @@ def test_files_that_are_none(tmp_path):
             Filter.open(path, mmap=mmap)
 
 
-def test_bytes_that_are_none():
+def test_invalid_bytes():
     for data in (None, 5, "text", [1, 2]):
         with pytest.raises(TypeError):
             Filter.from_bytes(data)
@@ -305,7 +305,7 @@ def test_functions():
 
 
 class Liar:
-    """An Arrow array or stream that hands over whatever it was given."""
+    """An Arrow array or stream whose export method returns any given object."""
 
     def __init__(self, method, result):
         setattr(self, method, lambda requested_schema=None: result)
@@ -327,23 +327,23 @@ def build_of_stream(stream):
 
 
 @pytest.mark.parametrize("use", [build_of_array, pa.Array._import_from_c_capsule])
-def test_arrow_arrays_that_were_used(use):
+def test_arrow_arrays_are_consumed_once(use):
     (schema, array), *fresh = (pa.array([1, 2]).__arrow_c_array__() for _ in range(3))
     use(schema, array)
     for pair in ((schema, array), (schema, fresh[0][1]), (fresh[1][0], array)):
-        with pytest.raises(ValueError, match="used already"):
+        with pytest.raises(ValueError, match="already consumed"):
             build_of_array(*pair)
 
 
 @pytest.mark.parametrize("use", [build_of_stream, pa.ChunkedArray._import_from_c_capsule])
-def test_arrow_streams_that_were_used(use):
+def test_arrow_streams_are_consumed_once(use):
     stream = pa.chunked_array([[1], [2]]).__arrow_c_stream__()
     use(stream)
-    with pytest.raises(ValueError, match="used already"):
+    with pytest.raises(ValueError, match="already consumed"):
         build_of_stream(stream)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_stops_a_build():
     program = (
         "import itertools, ribbonfilter\n"
