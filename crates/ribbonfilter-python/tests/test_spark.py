@@ -1,4 +1,4 @@
-"""Filters that a real cluster of two executors builds and asks."""
+"""Filters built and queried by a real cluster of two executors."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ribbonfilter import Filter, FormatError, NullKeyError, Shard, Shards
 
 pytestmark = [
     pytest.mark.skipif("JAVA_HOME" not in os.environ, reason="Spark needs Java 17 or later: set JAVA_HOME"),
-    pytest.mark.filterwarnings("ignore"),  # Those of PySpark are its own affair.
+    pytest.mark.filterwarnings("ignore"),  # PySpark raises warnings of its own.
 ]
 
 RIBBON = os.environ.get("RIBBON")
@@ -25,7 +25,7 @@ def spark(tmp_path_factory):
     mount = tmp_path_factory.mktemp("mount")
     session = cluster.start(
         **{
-            # A file system of Hadoop that is none of the local ones.
+            # A Hadoop file system that does not count as local.
             "spark.hadoop.fs.viewfs.mounttable.cluster.link./data": f"file://{mount}",
             "spark.speculation": "true",
         }
@@ -45,7 +45,7 @@ def words(spark):
 WORDS = [f"größe {n}" for n in range(30_000)]
 
 
-def test_the_bytes_are_those_of_one_machine(spark, words, tmp_path):
+def test_cluster_and_one_machine_make_the_same_bytes(spark, words, tmp_path):
     from ribbonfilter.spark import build_filter
 
     path = tmp_path / "größe [1] {a,b} *.ribbon"
@@ -62,11 +62,11 @@ def test_the_bytes_are_those_of_one_machine(spark, words, tmp_path):
         subprocess.run(command, input=lines, check=True)
         assert theirs.read_bytes() == path.read_bytes()
         subprocess.run([RIBBON, "verify", path], check=True)
-        asked = subprocess.run([RIBBON, "query", path], input=lines, capture_output=True, check=True)
-        assert asked.stdout == lines
+        found = subprocess.run([RIBBON, "query", path], input=lines, capture_output=True, check=True)
+        assert found.stdout == lines
 
 
-def test_an_executor_that_is_killed_changes_nothing(spark, tmp_path):
+def test_a_killed_executor_does_not_change_the_bytes(spark, tmp_path):
     from ribbonfilter.spark import build_filter
 
     def slowly(batches):
@@ -75,7 +75,7 @@ def test_an_executor_that_is_killed_changes_nothing(spark, tmp_path):
             yield batch
 
     keys = spark.range(0, 60_000, 1, 6).mapInArrow(slowly, "id long")
-    # Some of the hashes are ready to be fetched, and lost.
+    # Hashes that were written but not yet fetched are lost.
     with cluster.Killer(spark, lambda stage: stage.numTasks > 6 and stage.numCompletedTasks >= 2) as killer:
         f = build_filter(keys, "id", tmp_path / "ids.ribbon", shards=8)
     assert killer.killed is not None
@@ -93,7 +93,7 @@ def test_settings_duplicates_and_nulls(spark, tmp_path):
     f = build_filter(rows, F.col("id").cast("int"), tmp_path / "ids", nulls="skip", **settings)
     assert f.to_bytes() == Shards.build(keys, **settings).to_bytes()
     assert (f.variant, f.width, f.key_seed, f.columns) == ("standard", 64, 9, 7)
-    for counted in (dict(shards=2), dict()):  # Told by a task, and by the count.
+    for counted in (dict(shards=2), dict()):  # A task reports the null, or the count does.
         with pytest.raises(NullKeyError, match="skip"):
             build_filter(rows, "id", tmp_path / "none", **counted)
     assert os.listdir(tmp_path) == ["ids"]
@@ -108,11 +108,11 @@ def test_contains(spark, words, tmp_path):
     assert words.where(contains("word", path) & (F.col("id") % 2 == 0)).count() == 15_000
     false = int(f.contains(WORDS).sum()) - 15_000
     assert words.where(~contains(F.col("word"), str(path))).count() == 15_000 - false
-    # An anti-join that is exact: the filter keeps most rows from the join.
+    # An exact anti-join: the filter removes most rows before the join.
     even = words.where("id % 2 = 0").select("word")
     perhaps = words.where(contains("word", path))
     assert perhaps.join(even, "word", "left_anti").count() == false
-    # Integers with nulls, a filter in one piece, and another in its place.
+    # Integers with nulls, in a file that holds a `Filter`; then another filter replaces the file.
     Filter.build(range(100), fpr=1e-9).save(path)
     numbers = spark.createDataFrame([(5,), (None,), (2**53 - 1,), (-1,)], "n long")
     expected = [True, None, False, False]
@@ -122,11 +122,11 @@ def test_contains(spark, words, tmp_path):
     assert [row[0] for row in binary.select(contains("b", path)).collect()] == [True, False]
 
 
-def test_a_file_system_of_hadoop(spark, words, monkeypatch):
+def test_a_hadoop_file_system(spark, words, monkeypatch):
     from ribbonfilter.spark import _files, build_filter, contains
 
     path = "viewfs://cluster/data/words.ribbon"
-    # A new file, one in its place, and one in its place as object stores do it.
+    # A new file, a replacement by renaming, and a replacement as on object stores.
     for fpr, renames in ((0.1, _files.RENAMES), (0.001, _files.RENAMES), (0.01, ())):
         monkeypatch.setattr(_files, "RENAMES", renames)
         f = build_filter(words, "word", path, fpr=fpr, shards=2)
@@ -136,14 +136,14 @@ def test_a_file_system_of_hadoop(spark, words, monkeypatch):
     assert not [name for name in os.listdir(spark.mount) if "shards" in name]
     with pytest.raises(IsADirectoryError):
         build_filter(words, "word", "viewfs://cluster/data", shards=2)
-    for path in ("viewfs://cluster/elsewhere/x", "nowhere://x/y"):
+    for path in ("viewfs://cluster/elsewhere/x", "unknown://x/y"):
         with pytest.raises(OSError, match=path):
             build_filter(words, "word", path, shards=2)
     with pytest.raises(FileNotFoundError):
         contains("word", "viewfs://cluster/data/none")
 
 
-def test_a_damaged_container_is_called_one(spark, words, tmp_path):
+def test_a_corrupt_container_is_reported_as_a_container(spark, words, tmp_path):
     from ribbonfilter.spark import contains
 
     path = tmp_path / "words.ribbon"
@@ -156,7 +156,7 @@ def test_a_damaged_container_is_called_one(spark, words, tmp_path):
     "text, size",
     [("512", 512 << 20), ("4096b", 4096), ("3k", 3 << 10), ("512m", 512 << 20), (" 2GB ", 2 << 30)],
 )
-def test_sizes_of_spark(text, size):
+def test_memory_sizes(text, size):
     from ribbonfilter.spark._build import _bytes
 
     assert _bytes(text) == size
@@ -172,7 +172,7 @@ def test_no_keys(spark, words, tmp_path):
         assert len(f) == 0 and "größe 1" not in f and f.shard_count == (shards or 1)
 
 
-def test_what_is_refused(spark, words, tmp_path):
+def test_invalid_arguments(spark, words, tmp_path):
     from pyspark.sql import functions as F
     from ribbonfilter.spark import build_filter, contains
 
@@ -180,12 +180,12 @@ def test_what_is_refused(spark, words, tmp_path):
     with pytest.raises(KeyError, match="word, id"):
         build_filter(words, "wort", path)
     for column in (F.lit(1.5), F.array("word"), F.struct("word"), F.lit(True), F.current_date()):
-        with pytest.raises(TypeError, match="cannot be keys"):
+        with pytest.raises(TypeError, match="cannot be used as keys"):
             build_filter(words, column, path)
     for settings in (dict(shards=3), dict(shards=0), dict(shards=2**17), dict(count=-1), dict(fpr=2.0), dict(width=7), dict(effort="most"), dict(nulls="no")):
         with pytest.raises(ValueError):
             build_filter(words, "word", path, **settings)
-    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "file").write_text("not a directory")
     with pytest.raises(NotADirectoryError):
         build_filter(words, "word", tmp_path / "file" / "f", shards=2)
     with pytest.raises(FileNotFoundError):
@@ -222,7 +222,7 @@ def test_the_number_of_shards():
 
 
 class Frame:
-    """What `_fetch` needs of a frame."""
+    """The part of a data frame that `_fetch` uses."""
 
     def __init__(self, batches):
         self.rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
@@ -238,7 +238,7 @@ def test_tasks_without_a_cluster(n, shards, tmp_path, monkeypatch):
     from ribbonfilter.spark import _build, _tasks
 
     monkeypatch.setattr(_tasks, "PIECE", 100)
-    monkeypatch.setattr(_tasks, "MOST_KEYS", 1000)
+    monkeypatch.setattr(_tasks, "MAX_KEYS", 1000)
     slots = [7 * number + 3 for number in range(shards)]
     batches = (pa.record_batch({"key": np.arange(start, min(start + 300, n))}) for start in range(0, n, 300))
     split = list(_tasks.hash_and_split(batches, shards=shards, slots=slots, key_seed=0))
@@ -250,8 +250,8 @@ def test_tasks_without_a_cluster(n, shards, tmp_path, monkeypatch):
         own = [batch.filter(pa.compute.equal(batch.column("shard"), number)) for batch in split]
         own = [pa.record_batch({**empty, "shard": pa.array([number], pa.int32())}), *(batch for batch in own if len(batch))]
         _build._fetch(Frame(_tasks.build(iter(own), shards=shards)), tmp_path)
-    whole = Shards.assemble(Shard.open(path) for path in tmp_path.iterdir())
-    assert whole.to_bytes() == Shards.build(range(n), shards=shards).to_bytes()
+    assembled = Shards.assemble(Shard.open(path) for path in tmp_path.iterdir())
+    assert assembled == Shards.build(range(n), shards=shards)
     assert list(_tasks.build(iter([]), shards=shards)) == []
     if shards > 1 and n == 5000:
         with pytest.raises(RuntimeError, match="one task"):

@@ -1,8 +1,9 @@
-"""Ribbon filters: static sets of keys in a few bits a key.
+"""Ribbon filters: static sets of keys in a few bits per key.
 
-A filter answers "might this key be in the set?", never wrongly with no, and wrongly with yes
-at a rate you choose. A key has the same hash in Python, Rust and the command `ribbon`, so they
-exchange files. `Shards` are for keys beyond one machine; `ribbonfilter.spark` builds them there.
+A filter reports whether a key might be in the set: without false negatives, and with false
+positives at a rate you choose. A key has the same hash in Python, Rust and the command `ribbon`, so
+they can exchange files. `Shards` is for sets that exceed one machine; `ribbonfilter.spark` builds
+it on a cluster.
 
 >>> from ribbonfilter import Filter
 >>> f = Filter.build(["ada", "grace", "edsger"], fpr=0.001)

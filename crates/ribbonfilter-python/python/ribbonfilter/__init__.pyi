@@ -68,7 +68,7 @@ class Filter:
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __contains__(self, key: _Key, /) -> bool: ...
-    # One str or bytes is a key, although it is a sequence, too.
+    # A str or bytes object is one key, although it is also a sequence.
     @overload
     def contains(  # type: ignore[overload-overlap]
         self, keys: _Key, *, nulls: _Nulls = "error", threads: int = 1
@@ -160,7 +160,7 @@ class Shards:
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __contains__(self, key: _Key, /) -> bool: ...
-    # One str or bytes is a key, although it is a sequence, too.
+    # A str or bytes object is one key, although it is also a sequence.
     @overload
     def contains(  # type: ignore[overload-overlap]
         self, keys: _Key, *, nulls: _Nulls = "error", threads: int = 1

@@ -1,13 +1,13 @@
-"""The exceptions that Python itself has no class for."""
+"""Exceptions for which Python has no class."""
 
 
 class FormatError(ValueError):
-    """Bytes that are not a filter or function, or not all of one, or altered."""
+    """The bytes are not a filter, function or container, or they are truncated or corrupt."""
 
     __module__ = "ribbonfilter"
 
 
 class NullKeyError(TypeError, ValueError):
-    """A null among the keys: None, a missing value of pandas, or a null of Arrow."""
+    """A key is null: None, a missing value of pandas, or an Arrow null."""
 
     __module__ = "ribbonfilter"

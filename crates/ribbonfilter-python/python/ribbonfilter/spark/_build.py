@@ -1,10 +1,11 @@
-"""A column of a frame becomes a set in shards.
+"""Builds a set in shards from a column of a data frame.
 
-The executors hash the keys and send 8 bytes of each to the task of its shard, which builds that
-shard alone. Spark writes the shards beside the target, so its commit protocol decides which of
-several attempts of a task counts; it hardly matters, since a shard's bytes follow from its keys.
-The driver fetches the shards and assembles them, which checks every byte, that all are of the
-same settings, and that none is missing; only then does the file take its name.
+The executors hash the keys and send 8 bytes per key to the task of the key's shard, which builds
+that shard alone. Spark writes the shards to a directory next to the target, so its commit protocol
+selects one of several attempts of a task. All attempts give the same bytes, which depend on the
+keys and the settings alone. The driver downloads the shards and assembles them. This verifies every
+checksum, that all shards have the same settings, and that none is missing. Only then does the file
+replace the target.
 """
 
 import os
@@ -31,18 +32,19 @@ KEY_TYPES = (
     T.BinaryType,
 )
 
-# One row has up to so many hashes of one shard that `hash_and_split` says.
+# A row has up to `_tasks.ROW` hashes, all of one shard.
 HASHES = "slot int, shard int, hashes binary"
-# A piece of a finished shard, and where it belongs.
+# A piece of a finished shard and its offset in the shard.
 PIECES = "shard int, start long, bytes binary"
 
 MIB = 1 << 20
 
-# Fewer keys are not worth a task of their own.
-WORTHWHILE = 1 << 16
+# Fewer keys than this do not justify a task.
+MIN_KEYS_PER_TASK = 1 << 16
 
-# A task each, and a map of the driver's when they are put together: Linux has 65,530 for a process.
-MOST_SHARDS = 1 << 15
+# Every shard takes a task, and a memory map in the driver while the shards are assembled. Linux
+# allows a process 65,530 maps.
+MAX_SHARDS = 1 << 15
 
 
 def build_filter(
@@ -60,27 +62,28 @@ def build_filter(
     key_seed=0,
     nulls="error",
 ):
-    """Builds a filter of a column on the cluster and gives it, opened, as `ribbonfilter.Shards`.
+    """Builds a filter from a column on the cluster, opens it and returns it as `ribbonfilter.Shards`.
 
-    `column` is the name of a column of integers, strings or binary, or a `Column`. `path` is where
-    the file goes, as Spark understands paths; a file that is there is replaced when the new one is
-    complete, and not before. A path of the local file system must be the same for all executors.
+    `column` is a `Column` or the name of a column; its type is integer, string or binary. `path` is
+    the path of the file, as Spark interprets paths. An existing file is replaced once the new one
+    is complete. A path of the local file system must name the same file on all executors.
 
     `fpr`, `columns`, `variant`, `width`, `effort` and `key_seed` are those of `Shards.build`, which
-    makes the same bytes of the same keys and number of shards. `nulls="skip"` leaves nulls out.
+    makes the same bytes from the same keys and the same number of shards. `nulls="skip"` ignores
+    nulls.
 
-    `shards` is a power of two. Without it the keys are counted first, unless `count` tells about
-    how many there are, and the number is chosen so that a shard fits in the memory of a task and
-    all cores have one.
+    `shards` is a power of two. By default it is chosen so that a shard fits in the memory of a task
+    and every core has a shard. This needs the number of keys: pass an estimate as `count`, or the
+    keys are counted first.
     """
     spark = df.sparkSession
     settings = dict(
         fpr=fpr, columns=columns, variant=variant, width=width, effort=effort, key_seed=key_seed
     )
-    # An empty shard refuses what would be refused when all keys have come.
+    # Building an empty shard reports invalid settings before any key is read.
     Shard.build(0, [], shards=1 if shards is None else shards, **settings)
-    if shards is not None and shards > MOST_SHARDS:
-        raise ValueError(f"each shard takes a task: use at most {MOST_SHARDS} shards, not {shards}")
+    if shards is not None and shards > MAX_SHARDS:
+        raise ValueError(f"shards must be at most {MAX_SHARDS}, since every shard takes a task, but is {shards}")
     if count is not None and count < 0:
         raise ValueError(f"count must not be negative, but is {count}")
     if nulls not in ("error", "skip"):
@@ -101,18 +104,18 @@ def build_filter(
 
 
 def _keys(df, column):
-    """A frame of the one column "key", of a type that can be keys."""
+    """A data frame with the single column "key", whose type is one of `KEY_TYPES`."""
     try:
         keys = df.select((F.col(column) if isinstance(column, str) else column).alias("key"))
         kind = keys.schema["key"].dataType
     except AnalysisException as error:
         if "UNRESOLVED_COLUMN" not in str(error):
             raise
-        raise KeyError(f"no column {column!r}: the frame has {', '.join(df.columns)}") from error
+        raise KeyError(f"no column {column!r}: the data frame has {', '.join(df.columns)}") from error
     if not isinstance(kind, KEY_TYPES):
         raise TypeError(
-            f"a column of {kind.simpleString()} cannot be keys: "
-            "select one of integers, strings or binary, or cast it"
+            f"a column of type {kind.simpleString()} cannot be used as keys: "
+            "select a column of integers, strings or binary, or cast it"
         )
     return keys
 
@@ -120,38 +123,39 @@ def _keys(df, column):
 def _count(keys):
     rows, present = keys.agg(F.count("*"), F.count("key")).first()
     if present < rows:
-        raise NullKeyError(f'{rows - present} of {rows} keys are null: leave them out with nulls="skip"')
+        raise NullKeyError(f'{rows - present} of {rows} keys are null: pass nulls="skip" to ignore nulls')
     return rows
 
 
 def shards_for(count, memory, cores, settings):
-    """The least power of two for which a shard takes half the memory of a task and, if keys are
-    many, no core is idle."""
+    """The smallest power of two for which a shard is built in half the memory of a task and, if
+    there are enough keys, no core is idle."""
     shards = 1
-    while shards < MOST_SHARDS and (
+    while shards < MAX_SHARDS and (
         _memory_of_shard(count // shards, settings) > memory // 2
-        or (shards < cores and count // shards > 2 * WORTHWHILE)
+        or (shards < cores and count // shards > 2 * MIN_KEYS_PER_TASK)
     ):
         shards *= 2
     return shards
 
 
 def _memory_of_shard(keys, settings):
-    """Bytes: what a filter takes, the hashes again without those bits that tell the shard, and the
-    shard beside its filter. Shards are not all of the same size."""
-    keys += int(5 * keys**0.5)
+    """The peak memory of building a shard, in bytes: that of a filter, plus a copy of the hashes
+    without the bits that select the shard, plus the finished shard."""
+    keys += int(5 * keys**0.5)  # The largest shard: five standard deviations above the mean.
     width, columns = settings["width"], settings["columns"]
     fpr = settings["fpr"] if columns is None else 2**-columns
     variant = settings["variant"] or ("standard" if width == 16 else "bumped")
     try:
-        outlook = plan(keys, fpr, variant=variant, width=width, effort=settings["effort"], threads=1)
+        planned = plan(keys, fpr, variant=variant, width=width, effort=settings["effort"], threads=1)
     except ValueError:
-        return float("inf")  # So many keys make no sense with these settings; fewer may.
-    return outlook.peak_memory + 8 * keys + outlook.nbytes
+        return float("inf")  # Too many keys for these settings: smaller shards may be possible.
+    return planned.peak_memory + 8 * keys + planned.nbytes
 
 
 def _task_memory(conf):
-    """Bytes that Spark leaves to the Python process of a task: `conf` is that of a session."""
+    """The memory in bytes that Spark leaves to the Python process of a task. `conf` is the
+    configuration of a session."""
     cores = int(conf.get("spark.executor.cores", "1")) // int(conf.get("spark.task.cpus", "1"))
     memory = conf.get("spark.executor.pyspark.memory", None) or conf.get("spark.executor.memoryOverhead", None)
     if memory is None:
@@ -160,34 +164,34 @@ def _task_memory(conf):
 
 
 def _bytes(text):
-    """A size as Spark writes it: 512, which are MiB, 512m, 2gb or 4096b."""
+    """Parses a size in Spark's notation: 512 (MiB), 512m, 2gb or 4096b."""
     found = re.fullmatch(r"\s*(\d+)\s*(|b|[kmgtp]b?)\s*", text.lower())
     if not found:
-        raise ValueError(f"{text!r} is no size of memory that Spark knows")
+        raise ValueError(f"{text!r} is not a memory size in Spark's notation")
     number, unit = found.groups()
     return int(number) << (10 * "bkmgtp".index((unit or "m")[0]))
 
 
 def _cores(spark):
-    context = getattr(spark, "_sc", None)  # none in a client of Spark Connect
+    context = getattr(spark, "_sc", None)  # A Spark Connect client has none.
     return context.defaultParallelism if context is not None else 1
 
 
 def _shard_frame(keys, shards, settings):
-    """The frame of all finished shards in pieces, one task a shard."""
+    """The data frame of all finished shards in pieces, with one task per shard."""
     slots = _slots(keys.sparkSession, shards)
     split = partial(hash_and_split, shards=shards, slots=slots, key_seed=settings["key_seed"])
-    # A row for every shard: one without keys has a task, too.
+    # One row per shard, so that a shard without keys has a task as well.
     empty = keys.sparkSession.createDataFrame([(slot, n, b"") for n, slot in enumerate(slots)], HASHES)
     hashes = keys.mapInArrow(split, HASHES).unionByName(empty)
     return hashes.repartition(shards, "slot").mapInArrow(partial(build, shards=shards, **settings), PIECES)
 
 
 def _slots(spark, shards):
-    """For each shard a number that Spark sends to a partition of its own.
+    """One number per shard, such that Spark assigns each of them to a different partition.
 
-    Rows go to the partition `pmod(hash(column), partitions)`, so numbers are tried until every
-    partition has one."""
+    Spark assigns a row to the partition `pmod(hash(column), partitions)`, so numbers are tried
+    until every partition has one."""
     slots = {}
     start, step = 0, 8 * shards
     while len(slots) < shards:
@@ -198,17 +202,17 @@ def _slots(spark, shards):
     return [slots[shard] for shard in range(shards)]
 
 
-def _fetch(pieces, folder):
-    """Puts the pieces of shards, in any order, into one file a shard."""
+def _fetch(pieces, directory):
+    """Writes the pieces, in any order, to one file per shard."""
     for shard, start, data in pieces.toLocalIterator():
-        with open(os.open(os.path.join(folder, str(shard)), os.O_CREAT | os.O_WRONLY), "wb") as file:
+        with open(os.open(os.path.join(directory, str(shard)), os.O_CREAT | os.O_WRONLY), "wb") as file:
             file.seek(start)
             file.write(data)
 
 
 @contextmanager
 def _errors_of_tasks():
-    """What an executor raised about keys or memory is raised here, too."""
+    """Raises the executors' exceptions about keys and memory in the driver, with their own class."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:

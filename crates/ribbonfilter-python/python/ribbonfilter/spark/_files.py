@@ -1,4 +1,4 @@
-"""Where files are: on a file system that all see as a local one, or behind Hadoop."""
+"""Files on a local or mounted file system, and on those that Hadoop accesses."""
 
 import os
 import re
@@ -15,34 +15,34 @@ try:
 except ImportError:
 
     class Py4JJavaError(Exception):
-        """Never raised: a client of Spark Connect has no Java."""
+        """Never raised: a Spark Connect client has no Java."""
 
 
 def hadoop(spark, path):
-    """The file system and the path as Hadoop has them; nothing if both are local.
+    """Hadoop's objects for the file system and the path, or None if the file is local.
 
-    A path without a scheme belongs to the file system that Spark takes it for. A client of Spark
-    Connect cannot ask: there it is local."""
+    A path without a scheme is on Spark's default file system. A Spark Connect client does not know
+    that file system, so there such a path is local."""
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
         if "://" in path and not path.startswith("file:"):
-            raise ValueError(f"a client of Spark Connect can only use local paths, not {path}")
+            raise ValueError(f"a Spark Connect client can only use local paths, not {path}")
         return None
     with java_errors(path):
-        place = jvm.org.apache.hadoop.fs.Path(path)
-        files = place.getFileSystem(_configuration(spark))
-        place = files.makeQualified(place)
-    return None if files.getUri().getScheme() == "file" else (files, place)
+        qualified = jvm.org.apache.hadoop.fs.Path(path)
+        files = qualified.getFileSystem(_configuration(spark))
+        qualified = files.makeQualified(qualified)
+    return None if files.getUri().getScheme() == "file" else (files, qualified)
 
 
 def _configuration(spark):
-    """What Spark's own readers and writers go by, settings of the session included."""
+    """The configuration that Spark's own readers and writers use, with the settings of the session."""
     return spark._jsparkSession.sessionState().newHadoopConf()
 
 
 @contextmanager
 def java_errors(path):
-    """Errors of Hadoop as Python has them."""
+    """Raises Hadoop's errors as the matching Python exceptions."""
     try:
         yield
     except Py4JJavaError as error:
@@ -64,20 +64,20 @@ def local(path):
 
 
 def literally(path):
-    """A path for Spark's readers, to whom some characters are patterns."""
+    """A path for Spark's readers, with the characters escaped that they treat as patterns."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
-# Where a file takes the place of another in one step. Object stores have no such step, but there a
-# file appears when it is complete.
+# The schemes of file systems that can replace a file atomically by renaming. Object stores cannot,
+# but there an object becomes visible once it is complete.
 RENAMES = ("hdfs", "viewfs")
 
 
 class Target:
-    """A file that is there whole or not at all, and folders to make it in.
+    """A file that is written completely or not at all, and the temporary directories of its build.
 
-    `stage` is where Spark writes shards, `scratch` a local folder of the driver. Both go when the
-    work is done, or has failed."""
+    `stage` is where Spark writes shards, `scratch` a local directory of the driver. Both are removed
+    at the end, also after an error."""
 
     @staticmethod
     def of(spark, path):
@@ -100,31 +100,31 @@ class Target:
 class LocalTarget(Target):
     def __init__(self, path):
         self.path = path
-        self.folder = f"{path}.{uuid.uuid4().hex}.shards"
-        self.stage = f"file://{self.folder}/shards"
-        self.scratch = f"{self.folder}/scratch"
+        self.directory = f"{path}.{uuid.uuid4().hex}.shards"
+        self.stage = f"file://{self.directory}/shards"
+        self.scratch = f"{self.directory}/scratch"
 
     def create(self):
         if os.path.isdir(self.path):
-            raise IsADirectoryError(f"the filter is a file, but this is a folder: {self.path}")
-        os.mkdir(self.folder)
+            raise IsADirectoryError(f"the path of a filter must be a file, but is a directory: {self.path}")
+        os.mkdir(self.directory)
         os.mkdir(self.scratch)
 
     def commit(self, shards):
         return Shards.assemble(shards, self.path)
 
     def remove(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 class HadoopTarget(Target):
-    made = False
+    created = False
     scratch = None
 
     def __init__(self, spark, files, path):
         self.spark, self.files, self.path = spark, files, path
-        self.folder = self._path(f"{path.toString()}.{uuid.uuid4().hex}.shards")
-        self.stage = f"{self.folder.toString()}/shards"
+        self.directory = self._path(f"{path.toString()}.{uuid.uuid4().hex}.shards")
+        self.stage = f"{self.directory.toString()}/shards"
 
     def _path(self, text):
         return self.spark._jvm.org.apache.hadoop.fs.Path(text)
@@ -133,30 +133,30 @@ class HadoopTarget(Target):
         path = self.path.toString()
         with java_errors(path):
             if self.files.exists(self.path) and self.files.getFileStatus(self.path).isDirectory():
-                raise IsADirectoryError(f"the filter is a file, but this is a folder: {path}")
-            if not self.files.mkdirs(self.folder):
-                raise OSError(f"the folder {self.folder.toString()} cannot be made")
-        self.made = True
+                raise IsADirectoryError(f"the path of a filter must be a file, but is a directory: {path}")
+            if not self.files.mkdirs(self.directory):
+                raise OSError(f"cannot create the directory {self.directory.toString()}")
+        self.created = True
         self.scratch = tempfile.mkdtemp(prefix="ribbon-")
 
     def commit(self, shards):
-        whole = os.path.join(self.scratch, "whole")
-        filter = Shards.assemble(list(shards), whole)
+        assembled = os.path.join(self.scratch, "assembled")
+        filter = Shards.assemble(list(shards), assembled)
         with java_errors(self.path.toString()):
             if self.path.toUri().getScheme() in RENAMES:
-                draft = self._path(f"{self.folder.toString()}/whole")
-                self._upload(whole, draft)
+                draft = self._path(f"{self.directory.toString()}/assembled")
+                self._upload(assembled, draft)
                 self._rename(draft)
             else:
-                self._upload(whole, self.path)
-        return filter  # Its file goes; what is mapped stays.
+                self._upload(assembled, self.path)
+        return filter  # The map outlives the file, which is removed.
 
-    def _upload(self, whole, path):
-        """Copies a local file, over another if there is one."""
-        self.files.copyFromLocalFile(False, True, self._path(f"file://{whole}"), path)
+    def _upload(self, source, path):
+        """Copies a local file and overwrites an existing one."""
+        self.files.copyFromLocalFile(False, True, self._path(f"file://{source}"), path)
 
     def _rename(self, draft):
-        """Puts a file where the target is, in one step."""
+        """Replaces the target by `draft` atomically."""
         hadoop = self.spark._jvm.org.apache.hadoop.fs
         overwrite = self.spark.sparkContext._gateway.new_array(hadoop.Options.Rename, 1)
         overwrite[0] = hadoop.Options.Rename.OVERWRITE
@@ -166,11 +166,11 @@ class HadoopTarget(Target):
     def remove(self):
         if self.scratch is not None:
             shutil.rmtree(self.scratch, ignore_errors=True)
-        if not self.made:
+        if not self.created:
             return
-        # What was built is there or not, whatever stays behind of the way to it.
+        # A directory that cannot be removed does not change the outcome of the build.
         try:
-            self.files.delete(self.folder, True)
+            self.files.delete(self.directory, True)
         except Py4JJavaError as error:
             text = error.java_exception.toString()
-            warnings.warn(f"{self.folder.toString()} is left behind: {text}", stacklevel=2)
+            warnings.warn(f"cannot remove the directory {self.directory.toString()}: {text}", stacklevel=2)

@@ -1,4 +1,4 @@
-"""What the executors do: `hash_and_split` where the keys are, `build` where a shard's hashes are."""
+"""The tasks of the executors: `hash_and_split` takes keys, `build` the hashes of one shard."""
 
 from itertools import chain
 
@@ -7,26 +7,26 @@ import pyarrow as pa
 
 from .. import Shard, hash_and_shard
 
-# The hashes in one row. Spark hands 10,000 rows at a time to Python: 40 MB.
+# The number of hashes in a row. Spark passes 10,000 rows at a time to Python: 40 MB.
 ROW = 512
 
-# Keys are gathered until rows are about full, or until they take so much memory.
-MOST_KEYS = 1 << 22
-MOST_BYTES = 64 << 20
+# Keys are collected until the rows are about full, or one of these limits is reached.
+MAX_KEYS = 1 << 22
+MAX_BYTES = 64 << 20
 
-# The bytes of a piece of a finished shard.
+# The size of a piece of a finished shard, in bytes.
 PIECE = 4 << 20
 
 
 def hash_and_split(batches, *, shards, slots, key_seed):
-    """Keys become rows of hashes that belong to one shard."""
+    """Turns keys into rows of hashes, each row of one shard."""
     slots = np.array(slots, dtype=np.int32)
-    for keys in _gathered(batches, min(ROW * shards, MOST_KEYS)):
+    for keys in _collected(batches, min(ROW * shards, MAX_KEYS)):
         hashes = hash_and_shard(keys, shards=shards, key_seed=key_seed)
         lengths = np.array([len(piece) for piece in hashes])
         rows = -(-lengths // ROW)
         numbers = np.repeat(np.arange(shards, dtype=np.int32), rows)
-        # Rows are full but for the last of each shard.
+        # All rows of a shard but the last are full.
         row_of_shard = np.arange(len(numbers)) - np.repeat(np.cumsum(rows) - rows, rows)
         starts = np.repeat(np.cumsum(lengths) - lengths, rows) + ROW * row_of_shard
         ends = np.append(starts, lengths.sum()).astype(np.int32) * 8
@@ -37,15 +37,16 @@ def hash_and_split(batches, *, shards, slots, key_seed):
         yield pa.record_batch([pa.array(slots[numbers]), pa.array(numbers), column], ["slot", "shard", "hashes"])
 
 
-def _gathered(batches, enough):
-    """Columns of several batches, so that many shards get more than a few hashes a row."""
+def _collected(batches, enough):
+    """Joins the columns of several batches, so that a row has more than a few hashes even if there
+    are many shards."""
     chunks, count, size = [], 0, 0
     for batch in batches:
         column = batch.column(0)
         chunks.append(column)
         count += len(column)
         size += column.nbytes
-        if count >= enough or size >= MOST_BYTES:
+        if count >= enough or size >= MAX_BYTES:
             yield pa.chunked_array(chunks)
             chunks, count, size = [], 0, 0
     if count:
@@ -53,7 +54,7 @@ def _gathered(batches, enough):
 
 
 def build(batches, *, shards, **settings):
-    """The rows of one shard become that shard, in pieces."""
+    """Builds a shard from its rows and yields it in pieces."""
     first = next(batches, None)
     if first is None:
         return
@@ -72,10 +73,10 @@ def build(batches, *, shards, **settings):
 
 
 def _hashes(batch, number):
-    """All hashes in a batch of rows of one shard, without a copy."""
+    """All hashes in a batch of rows of one shard, not copied."""
     others = set(batch.column("shard").unique().to_pylist()) - {number}
     if others:
-        raise RuntimeError(f"Spark gave shards {number} and {others} to one task: pass other `shards`")
+        raise RuntimeError(f"Spark assigned shards {number} and {others} to one task: pass a different `shards`")
     column = batch.column("hashes")
     _, offsets, data = column.buffers()
     if data is None:
