@@ -1,7 +1,7 @@
-"""Many keys on the cluster of two executors: `scripts/test-spark [KEYS]`, 5 * 10^7 unless told.
+"""Many keys on a cluster of two executors: `scripts/test-spark [KEYS]`, 5 * 10^7 by default.
 
-Builds a filter of strings in a Parquet table and compares its bytes with those of one machine,
-kills an executor in the middle of another build, and counts what is not in the filter.
+Builds a filter from strings in a Parquet table and compares its bytes with those of one machine,
+kills an executor during a second build, and counts the rows that are not in the filter.
 """
 
 import os
@@ -27,7 +27,7 @@ def timed(what, work):
     return result
 
 
-def main(n, folder):
+def main(n, directory):
     import pyspark
     from pyspark.sql import functions as F
     from ribbonfilter.spark import build_filter, contains
@@ -38,37 +38,37 @@ def main(n, folder):
     def strings(start, end):
         return spark.range(start, end).select(F.lpad(F.col("id").cast("string"), 16, "0").alias("key"))
 
-    table = f"{folder}/keys.parquet"
+    table = f"{directory}/keys.parquet"
     timed("writing the table", lambda: strings(0, n).write.parquet(table))
     keys = spark.read.parquet(table)
-    path, again = f"{folder}/keys.ribbon", f"{folder}/again.ribbon"
+    path, again = f"{directory}/keys.ribbon", f"{directory}/again.ribbon"
     f = timed("build_filter", lambda: build_filter(keys, "key", path, fpr=FPR))
     print(f)
 
-    # The stage that builds has as many tasks as there are shards, and no other has.
+    # The stage that builds is the only one with one task per shard.
     def building(stage):
         return stage.numTasks == f.shard_count and stage.numCompletedTasks >= 1
 
     with cluster.Killer(spark, building) as killer:
         timed("build_filter, an executor killed", lambda: build_filter(keys, "key", again, fpr=FPR, shards=f.shard_count))
-    assert killer.killed is not None, "the build was over before an executor could be killed"
+    assert killer.killed is not None, "the build finished before an executor could be killed"
     assert Path(again).read_bytes() == Path(path).read_bytes(), "the killed executor changed the bytes"
 
-    asked = strings(n // 2, n + n // 2)
-    absent = timed("rows that are not in the filter, counted", lambda: asked.where(~contains("key", path)).count())
+    queried = strings(n // 2, n + n // 2)
+    absent = timed("counting rows that are not in the filter", lambda: queried.where(~contains("key", path)).count())
     spark.stop()
 
     column = pq.read_table(table).column("key")
     alone = timed("Shards.build on one machine", lambda: Shards.build(column, fpr=FPR, shards=f.shard_count))
-    assert alone.to_bytes() == Path(path).read_bytes(), "one machine makes other bytes"
-    assert len(os.listdir(folder)) == 3, os.listdir(folder)
+    assert alone.to_bytes() == Path(path).read_bytes(), "one machine makes different bytes"
+    assert len(os.listdir(directory)) == 3, os.listdir(directory)
     import numpy as np
     import pyarrow as pa
 
     strangers = pc.utf8_lpad(pa.array(np.arange(n, n + n // 2)).cast(pa.string()), 16, "0")
     false = int(pc.sum(alone.contains(strangers)).as_py() or 0)
     assert absent == len(strangers) - false, (absent, len(strangers), false)
-    print(f"the same bytes three times; {absent} rows absent, {false} false positives ({false / len(strangers):.5f})")
+    print(f"the same bytes in all three builds; {absent} rows absent, {false} false positives ({false / len(strangers):.5f})")
 
 
 if __name__ == "__main__":

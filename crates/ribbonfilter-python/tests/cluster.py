@@ -1,4 +1,4 @@
-"""A Spark of two executors in processes of their own, on this machine."""
+"""A Spark cluster of two executors, each in its own process, on this machine."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def start(**settings):
-    """A session; keywords are settings, with `_` for `.`."""
+    """Starts a session; keyword arguments are settings of Spark."""
     os.environ.pop("SPARK_HOME", None)
     os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ def start(**settings):
 
 
 def executors(spark):
-    """The processes of the executors: children of the driver's JVM."""
+    """The process ids of the executors: children of the driver's JVM."""
     driver = spark._jvm.java.lang.ProcessHandle.current().pid()
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):
@@ -38,14 +38,14 @@ def executors(spark):
             parent = status.read_text().split("PPid:")[1].split()[0]
             command = (status.parent / "cmdline").read_text()
         except (OSError, IndexError):
-            continue  # It has ended meanwhile.
+            continue  # The process has ended in the meantime.
         if int(parent) == driver and "CoarseGrainedExecutorBackend" in command:
             found.append(int(status.parent.name))
     return found
 
 
 class Killer(threading.Thread):
-    """Kills one executor as soon as `due` holds for a stage that runs."""
+    """Kills one executor as soon as `due` is true for an active stage."""
 
     def __init__(self, spark, due):
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""Python and the command `ribbon` exchange files, and make the same ones."""
+"""Python and the command `ribbon` read each other's files and write the same bytes."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from ribbonfilter import Filter
 
 RIBBON = os.environ.get("RIBBON")
-pytestmark = pytest.mark.skipif(RIBBON is None, reason="RIBBON does not name the command")
+pytestmark = pytest.mark.skipif(RIBBON is None, reason="RIBBON is not set to the path of the command")
 
 WORDS = [f"größe {n}" for n in range(5000)]
 
@@ -52,10 +52,10 @@ def test_shrink_and_split(tmp_path):
     assert (tmp_path / "smaller").read_bytes() == ours.shrink_to_rate(0.1).to_bytes()
 
 
-def test_damage_is_told_by_both(tmp_path):
+def test_both_detect_corruption(tmp_path):
     data = bytearray(Filter.build(WORDS).to_bytes())
     data[100] ^= 1
-    (tmp_path / "damaged").write_bytes(data)
-    ribbon("verify", tmp_path / "damaged", status=2)
+    (tmp_path / "corrupt").write_bytes(data)
+    ribbon("verify", tmp_path / "corrupt", status=2)
     with pytest.raises(ValueError):
-        Filter.open(tmp_path / "damaged").verify()
+        Filter.open(tmp_path / "corrupt").verify()

@@ -1,4 +1,4 @@
-"""What the documents show is true: docstrings, the README, the type stubs."""
+"""The examples in docstrings and documents work."""
 
 import doctest
 import inspect
@@ -52,7 +52,7 @@ def test_readme(somewhere):
     assert run("README.md", readme.read_text()) > 3
 
 
-def test_what_is_shown_of_objects():
+def test_repr():
     assert repr(ribbonfilter.Filter.build([1])).startswith("<ribbonfilter.Filter: 1 keys")
     assert repr(ribbonfilter.Function.build({1: 1})).startswith("<ribbonfilter.Function: 1 keys")
     assert "bumped" in repr(ribbonfilter.plan(10**6))
@@ -62,6 +62,6 @@ def test_what_is_shown_of_objects():
 def test_documents_of_the_repository(document, somewhere):
     text = (Path(__file__).parents[3] / document).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    # `test_spark.py` runs what needs a cluster.
+    # `test_spark.py` runs the examples that need a cluster.
     (block,) = (block for block in blocks if "ribbonfilter.spark" not in block)
     exec(block, {})

@@ -96,6 +96,6 @@ def test_objects_are_unhashable(cls):
 
 def test_lists_find_their_items(cls):
     f, other = BUILDS[cls](range(1000)), BUILDS[cls](range(900))
-    kept = [other, f]
-    assert kept.index(pickle.loads(pickle.dumps(f))) == 1
-    assert pickle.loads(pickle.dumps(kept)) == kept
+    listed = [other, f]
+    assert listed.index(pickle.loads(pickle.dumps(f))) == 1
+    assert pickle.loads(pickle.dumps(listed)) == listed

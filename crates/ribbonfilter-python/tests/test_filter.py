@@ -1,4 +1,4 @@
-"""Filters do what they promise, from build to file."""
+"""Filters: build, query, files, bytes, shrinking, threads."""
 
 import copy
 import itertools
@@ -71,7 +71,7 @@ def test_targets():
     assert plan(max_keys(4096), 0.01).nbytes <= 4096
 
 
-def test_order_threads_and_container_do_not_matter():
+def test_bytes_do_not_depend_on_order_threads_and_input_type():
     keys = np.random.default_rng(1).integers(0, 2**63, 200_000)
     expected = Filter.build(keys, threads=1).to_bytes()
     assert Filter.build(keys[::-1], threads=2).to_bytes() == expected
@@ -96,26 +96,26 @@ def test_a_builder_builds_once():
         builder.push("ada")
 
 
-def test_answers_come_as_the_keys_came():
+def test_results_have_the_type_of_the_keys():
     f = Filter.build(["ada", "grace"], fpr=1e-9)
-    asked, expected = ["ada", "niklaus", "grace"], [True, False, True]
-    for keys in (asked, tuple(asked), iter(asked), np.array(asked), pd.Series(asked)):
-        answer = f.contains(keys)
-        assert type(answer) is np.ndarray and answer.dtype == np.bool_
-        assert answer.tolist() == expected
-        answer[0] = False  # it is the caller's
-    answer = f.contains(pa.array(asked))
-    assert type(answer) is pa.BooleanArray and answer.to_pylist() == expected
-    answer = f.contains(pa.chunked_array([asked[:1], asked[1:], []]))
-    assert type(answer) is pa.ChunkedArray and answer.to_pylist() == expected
-    assert [len(chunk) for chunk in answer.chunks] == [1, 2, 0]
+    names, expected = ["ada", "niklaus", "grace"], [True, False, True]
+    for keys in (names, tuple(names), iter(names), np.array(names), pd.Series(names)):
+        hits = f.contains(keys)
+        assert type(hits) is np.ndarray and hits.dtype == np.bool_
+        assert hits.tolist() == expected
+        hits[0] = False  # The caller may write to the result.
+    hits = f.contains(pa.array(names))
+    assert type(hits) is pa.BooleanArray and hits.to_pylist() == expected
+    hits = f.contains(pa.chunked_array([names[:1], names[1:], []]))
+    assert type(hits) is pa.ChunkedArray and hits.to_pylist() == expected
+    assert [len(chunk) for chunk in hits.chunks] == [1, 2, 0]
     assert f.contains(pa.chunked_array([], pa.string())).type == pa.bool_()
-    answer = f.contains(pl.Series("names", asked))
-    assert type(answer) is pl.Series and answer.name == "names" and answer.to_list() == expected
+    hits = f.contains(pl.Series("names", names))
+    assert type(hits) is pl.Series and hits.name == "names" and hits.to_list() == expected
     assert f.contains("ada") is True and f.contains(b"niklaus") is False
 
 
-def test_nulls_are_left_out_if_asked():
+def test_nulls_can_be_skipped():
     keys = ["ada", None, "grace", None, None]
     expected = Filter.build(["ada", "grace"]).to_bytes()
     forms = [
@@ -171,7 +171,7 @@ def test_a_mapped_file_may_be_replaced(tmp_path):
     assert "other" in Filter.open(path)
 
 
-def test_save_follows_links_and_leaves_nothing_behind(tmp_path):
+def test_save_follows_links_and_leaves_no_other_files(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")
     link.symlink_to(target)
@@ -181,7 +181,7 @@ def test_save_follows_links_and_leaves_nothing_behind(tmp_path):
     with pytest.raises(IsADirectoryError):
         f.save(tmp_path)
     with pytest.raises(FileNotFoundError):
-        f.save(tmp_path / "no" / "such" / "folder")
+        f.save(tmp_path / "no" / "such" / "file")
     assert sorted(os.listdir(tmp_path)) == ["link", "target"]
 
 
@@ -192,7 +192,7 @@ def test_bytes_buffer_pickle_copy():
     assert view.readonly and view.nbytes == f.nbytes and view.format == "B" and view == data
     assert bytes(f) == data and np.frombuffer(f, np.uint8).nbytes == f.nbytes
     del f
-    assert view == data  # the view keeps its filter alive
+    assert view == data  # The view keeps its filter alive.
     for source in (data, bytearray(data), memoryview(data), view, np.frombuffer(data, np.uint8)):
         assert Filter.from_bytes(source).contains(np.arange(10_000)).all()
     f = Filter(data)
@@ -231,7 +231,7 @@ def test_shrink_and_split():
     assert (together == f.contains(strangers)).all()
 
 
-def test_altered_bytes_are_noticed():
+def test_corrupt_bytes_are_detected():
     data = bytearray(Filter.build(range(1000)).to_bytes())
     data[10] ^= 1
     with pytest.raises(FormatError):
@@ -239,7 +239,7 @@ def test_altered_bytes_are_noticed():
 
 
 def test_other_threads_run_meanwhile():
-    """Builds and queries release the GIL: another thread counts while they run."""
+    """Builds and queries release the GIL: another thread runs at the same time."""
     keys = np.arange(3_000_000)
     ticks, stop = [], threading.Event()
 
@@ -252,23 +252,23 @@ def test_other_threads_run_meanwhile():
     f = Filter.build(keys, threads=1)
     while_building = len(ticks)
     f.contains(keys)
-    while_asking = len(ticks) - while_building
+    while_querying = len(ticks) - while_building
     stop.set()
     ticker.join()
-    # A thread that holds the GIL all the time lets the other run once or twice.
-    assert while_building > 10 and while_asking > 5
+    # If the GIL were not released, the other thread would run once or twice.
+    assert while_building > 10 and while_querying > 5
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 3, 7])
-def test_threads_give_the_same_answers(threads):
+def test_threads_give_the_same_results(threads):
     keys = np.arange(500_000)
     f = Filter.build(keys[::2])
     expected = f.contains(keys)
     assert (f.contains(keys, threads=threads) == expected).all()
     column = pa.chunked_array([pa.array(keys[:123_457], mask=keys[:123_457] % 5 == 0), keys[123_457:]])
-    answer = f.contains(column, nulls="skip", threads=threads)
-    assert answer.equals(f.contains(column, nulls="skip"))
-    assert answer.null_count == 24_692
+    hits = f.contains(column, nulls="skip", threads=threads)
+    assert hits.equals(f.contains(column, nulls="skip"))
+    assert hits.null_count == 24_692
     assert f.contains(keys[:10].tolist(), threads=threads).tolist() == expected[:10].tolist()
 
 
@@ -277,11 +277,11 @@ def test_a_filter_is_shared_by_threads():
     f = Filter.build(keys)
     failures = []
 
-    def ask():
+    def query():
         if not f.contains(keys).all():
             failures.append(None)
 
-    threads = [threading.Thread(target=ask) for _ in range(8)]
+    threads = [threading.Thread(target=query) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Static functions: values come back."""
+"""Static functions: build, lookup, fingerprints, files."""
 
 import pickle
 
@@ -12,13 +12,13 @@ from ribbonfilter import Function
 
 @pytest.mark.parametrize("n", [0, 1, 2, 64, 5000, 60_000])
 @pytest.mark.parametrize("fingerprint_bits", [0, 12])
-def test_every_value_comes_back(n, fingerprint_bits):
+def test_every_key_has_its_value(n, fingerprint_bits):
     keys = np.random.default_rng(n).integers(-(2**63), 2**63, n)
     values = np.random.default_rng(n + 1).integers(0, 1000, n)
     f = Function.build(keys, values, value_bits=10, fingerprint_bits=fingerprint_bits)
     assert len(f) == n and (f.value_bits, f.fingerprint_bits) == (10, fingerprint_bits)
-    answer = f.values(keys)
-    assert answer.dtype == np.uint64 and (answer == values).all()
+    found = f.values(keys)
+    assert found.dtype == np.uint64 and (found == values).all()
     assert f.values(pa.array(keys)).to_pylist() == values.tolist()
     assert [f[key] for key in keys[:100].tolist()] == values[:100].tolist()
     assert f.found(keys).all()

@@ -1,4 +1,4 @@
-"""A key is the same key in whatever it arrives."""
+"""The hash of a key does not depend on the type of the input."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ VECTORS = {
 
 
 @pytest.mark.parametrize("key", VECTORS, ids=repr)
-def test_hashes_are_those_of_the_library(key):
+def test_hashes_match_the_rust_library(key):
     assert key_hash(key) == VECTORS[key]
     assert key_hash([key]).tolist() == [VECTORS[key]]
 
@@ -61,13 +61,13 @@ def test_shards_have_one_key_seed():
 
 
 def hashes(keys):
-    """The hashes as a list of int, whatever they come in."""
+    """The hashes as a list of int, for any type of array."""
     found = key_hash(keys)
     return found.to_pylist() if isinstance(found, pa.ChunkedArray) else [int(hash) for hash in np.asarray(found)]
 
 
 def sliced(array):
-    """The same Arrow array, somewhere within a longer one."""
+    """The same Arrow array, as a slice of a longer one."""
     return pa.concat_arrays([array[:3], array, array[:2]])[3 : 3 + len(array)]
 
 
@@ -151,7 +151,7 @@ def test_fixed_width_bytes():
     assert hashes(binary) == hashes(digests)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the most memory is counted as Linux does")
+@pytest.mark.skipif(sys.platform != "linux", reason="`ru_maxrss` is in KiB on Linux only")
 def test_columns_are_not_copied():
     program = """
 import resource
@@ -166,5 +166,5 @@ for keys in (numbers, pa.array(numbers)):
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    # A byte or two for every answer; a copy of the keys would be 8 bytes each.
+    # One or two bytes per result; a copy of the keys would be 8 bytes per key.
     assert all(int(grown) < 80_000 for grown in done.stdout.split()), done.stdout

@@ -1,4 +1,4 @@
-"""What type checkers shall accept, and which types they shall see: `scripts/test-python`."""
+"""Code that type checkers must accept, and the types they must infer: `scripts/test-python`."""
 
 from typing import TYPE_CHECKING, assert_type
 
@@ -40,7 +40,7 @@ assert_type(Shards.assemble([part.to_bytes() for part in parts], "names.ribbon")
 assert_type("ada" in Shards.build(["ada"], shards=2, columns=7.5), bool)
 assert_type(Shards.open("names.ribbon").contains(np.arange(5)), npt.NDArray[np.bool_])
 
-# Columns and frames are those of PySpark, whose types need no cluster.
+# The types of PySpark can be checked without a cluster.
 if TYPE_CHECKING:
     frame: DataFrame
     assert_type(build_filter(frame, "url", "seen.ribbon", fpr=0.001, shards=8, effort="thorough"), Shards)
