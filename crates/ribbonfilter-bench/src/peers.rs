@@ -187,10 +187,10 @@ pub fn table(kind: &str, rows: &[Row]) -> Table {
     Table {
         title: format!("{} keys, {kind}", keys_text(keys)),
         note: format!(
-            "Builds on {threads} thread(s), times in ns a key, the least of all rounds, in brackets \
-             over the best of the peers; queries with none, half and all of the keys present; \
-             latency: each query waits for the answer before; spread: how far the worst round of \
-             build and single queries was above the least."
+            "Builds on {threads} thread(s). Times in ns per key, the minimum of all rounds, in \
+             brackets relative to the best peer. Queries with none, half and all of the keys \
+             present. Latency: each query depends on the previous result. Spread: how far the worst \
+             round of build and single queries was above the minimum."
         ),
         columns: vec![
             "filter",

@@ -102,9 +102,9 @@ fn machine(runs: &[Run]) -> Section {
     let busy = (load > cores as f64 + 1.0).then(|| {
         format!(
             "The machine was busy with other work: up to {load:.0} processes for {cores} cores. Sizes, \
-             rates and overheads are as they are anywhere; times are too long by a factor that \
-             varies within a table, so read none of them as a figure, and small differences not at \
-             all. `scripts/results --fresh` on a quiet machine replaces them."
+             rates and overheads do not depend on that. Times are too long by a factor that varies \
+             within a table: do not rely on single times, and ignore small differences. \
+             `scripts/results --fresh` on a quiet machine replaces them."
         )
     });
     let mut machines: Vec<String> = runs.iter().map(|run| run.machine.to_string()).collect();
@@ -113,13 +113,13 @@ fn machine(runs: &[Run]) -> Section {
         title: "Machine and commands".into(),
         text: vec![
             format!("Measured on: {}.", machines.join("; ")),
-            "Times move from machine to machine and with what else runs there: compare rows of one \
-             table. Filters of a table are measured in turns in one process, with the same random \
-             64-bit keys and the same loops, and the least of several rounds counts. A key is \
-             pushed and asked for as a 64-bit hash where a crate allows it; fastbloom hashes it \
-             once more, as its users would. Overhead is all stored bits over the least possible, \
-             log2(1/rate) for a key, minus one: with the exact rate where a filter knows its own, \
-             else with a measured one."
+            "Times depend on the machine and on its load, so compare rows of one table. The filters \
+             of a table are measured alternately in one process, with the same random 64-bit keys \
+             and the same loops, and the minimum of several rounds counts. A key is pushed and \
+             queried as a 64-bit hash where a crate allows it; fastbloom hashes it once more, as \
+             its users would. Overhead is all stored bits over the theoretical minimum, \
+             log2(1/rate) per key, minus one. It uses the exact rate if the filter knows it, and a \
+             measured one otherwise."
                 .into(),
         ]
         .into_iter()
@@ -128,8 +128,8 @@ fn machine(runs: &[Run]) -> Section {
         figures: vec![],
         tables: vec![Table {
             title: "Runs".into(),
-            note: "Load is the number of busy processes in the minute before; a quiet machine \
-                   shows 0."
+            note: "Load is the number of busy processes in the minute before the run; a quiet \
+                   machine shows 0."
                 .into(),
             columns: vec!["command", "date", "load", "seconds"],
             rows: runs.iter().map(line).collect(),
@@ -155,7 +155,7 @@ fn comparison(rows: &[Row]) -> Vec<Section> {
             tables.push(peers::table("functions", &functions));
         }
         Section {
-            title: format!("Beside the peers, {} keys", keys_text(keys)),
+            title: format!("Comparison with other crates, {} keys", keys_text(keys)),
             text: ahead::sentences(&filters),
             figures: vec![],
             tables,
@@ -167,11 +167,12 @@ fn comparison(rows: &[Row]) -> Vec<Section> {
 fn maps(rows: &[Row]) -> Option<Section> {
     let numbers = numbers_of_keys(rows);
     let mut text = vec![
-        "The paper's figure 1, with binary fuse and Bumped Ribbon in it. For each overhead that is \
-         allowed and each rate: the filter that is fastest for a build and three queries of a key \
-         (absent, present, and half of them present) among those of at most that overhead and \
-         between half and twice that rate; then its times. The window lets a filter of half or \
-         twice the rate stand in, so one that is quick at a higher rate wins ground beside it."
+        "The paper's figure 1, with binary fuse and Bumped Ribbon added. For each allowed overhead \
+         and each rate the figures show the fastest filter and its times. The time that decides is \
+         that of a build and three queries per key (absent, present, and half of them present). \
+         Candidates are the filters of at most that overhead and between half and twice that rate. \
+         Because of this window, a filter that is fast at one rate can also win at rates up to a \
+         factor of two away."
             .to_string(),
     ];
     let mut figures = Vec::new();
@@ -185,7 +186,7 @@ fn maps(rows: &[Row]) -> Option<Section> {
         add("fastest", "(a) The fastest filter", map.fastest());
         add(
             "fastest-build",
-            "(b) Build of the fastest, ns a key",
+            "(b) Build of the fastest, ns per key",
             map.times("Build", |row| row.build.least),
         );
         add(
@@ -205,7 +206,7 @@ fn reached() -> Section {
         chart: reach::chart(keys),
     };
     Section {
-        title: "What ribbons reach".into(),
+        title: "Overhead of ribbons".into(),
         text: vec![
             "Sizes are planned, so these figures are exact and the same on every machine.".into(),
         ],
@@ -218,10 +219,10 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     let mut figures = Vec::new();
     if !sizes.is_empty() {
         let times: [(&str, &str, sizes::Time); 4] = [
-            ("build", "Build of a key", |row| Some(row.build.least)),
+            ("build", "Build per key", |row| Some(row.build.least)),
             ("query", "Single query", |row| Some(row.query())),
             ("batch", "Query in a batch", Row::batched),
-            ("latency", "Query that waits for the last", |row| Some(row.latency.least)),
+            ("latency", "Query that depends on the last", |row| Some(row.latency.least)),
         ];
         figures.extend(times.map(|(name, title, time)| Figure {
             name: format!("keys-{name}"),
@@ -236,7 +237,7 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
             chart: sizes::against_threads(threads),
         });
     }
-    let text = vec!["One thread, but for the last figure; queries are the mean of absent, half present and present keys.".into()];
+    let text = vec!["One thread, except in the last figure. Queries are the mean of absent, half present and present keys.".into()];
     let title = "Growth with keys and threads".into();
     (!figures.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
 }

@@ -115,9 +115,10 @@ pub fn table(rows: &[Row]) -> Table {
     Table {
         title: "Overhead of Standard Ribbon".into(),
         note: "Slots over keys, minus one, in percent, for a failure probability of 0.5, 0.05 and \
-               0.001 and as the mean of adding keys until one fails: simulated [95 % interval] \
-               (paper). A star: the paper's figure, which is rounded to 0.1, is outside; with 2^10 \
-               slots a single key makes 0.1, so there a median may be one key apart."
+               0.001, and the mean when keys are added until one fails: simulated [95 % interval] \
+               (paper). A star marks entries where the paper's figure, which is rounded to 0.1, is \
+               outside the interval. With 2^10 slots a single key is 0.1, so a median may differ by \
+               one key there."
             .into(),
         columns: vec!["w", "slots", "smash", "trials", "0.5", "until failure", "0.05", "0.001"],
         rows: PAPER.iter().filter_map(of).collect(),

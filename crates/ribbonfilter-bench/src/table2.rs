@@ -114,9 +114,10 @@ pub fn table(group: &Group, rows: &[&Row]) -> Table {
     let keys = rows.first().map_or(0, |row| row.keys);
     Table {
         title: format!("{} keys, {}", keys_text(keys), group.title),
-        note: "Times in ns a key on one thread, the paper's figures in brackets (its machine is \
-               another); queries with none, half and all of the keys present; latency: each query \
-               waits for the answer before. +15 %: so many slots more than keys, for a faster build."
+        note: "Times in ns per key on one thread, the paper's figures in brackets (measured on \
+               another machine). Queries with none, half and all of the keys present. Latency: each \
+               query depends on the previous result. +15 %: 15 % more slots than keys, for a faster \
+               build."
             .into(),
         columns: vec![
             "filter", "bits/key", "rate", "overhead %", "build", "query 0 %", "query 50 %", "query 100 %",
@@ -140,10 +141,10 @@ pub fn overheads(rows: &[Row], keys: u64) -> String {
         }
     }
     let rest = match larger.is_empty() {
-        true => "in none is ours larger".to_string(),
+        true => "ours is larger in none".to_string(),
         false => format!("ours is larger for {}", larger.join(", ")),
     };
-    format!("Of {compared} rows that the paper has an overhead for, {rest}.")
+    format!("The paper states an overhead for {compared} rows; {rest}.")
 }
 
 fn line(row: &Row) -> Vec<Cell> {

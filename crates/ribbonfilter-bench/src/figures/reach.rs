@@ -32,6 +32,6 @@ fn point(ribbon: &Ribbon, keys: u64) -> Option<Point> {
     let plan = ribbon.builder().plan_for(keys).ok()?;
     let overhead = 100.0 * (plan.bits_per_key() / -plan.expected_rate().log2() - 1.0);
     let title =
-        format!("{}: {overhead:.2} %, {:.3} bits a key", ribbon.name(), plan.bits_per_key());
+        format!("{}: {overhead:.2} %, {:.3} bits per key", ribbon.name(), plan.bits_per_key());
     Some(Point { x: ribbon.columns, y: overhead, title })
 }

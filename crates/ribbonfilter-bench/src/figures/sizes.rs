@@ -26,7 +26,7 @@ pub fn against_threads(rows: &[Row]) -> Chart {
     let ticks = counts.iter().map(|&count| (count as f64, count.to_string())).collect();
     let threads = Axis::logarithmic("threads", 0.9, most as f64 * 1.1, ticks);
     let time = |row: &Row| Some(row.build.least);
-    let times = Axis::from_zero("build, ns a key", rows.iter().filter_map(time));
+    let times = Axis::from_zero("build, ns per key", rows.iter().filter_map(time));
     let keys = keys_text(rows.first().map_or(0, |row| row.keys));
     let mut chart = Chart::new(format!("Build against threads, {keys} keys"), threads, times);
     lines(&mut chart, rows, |row| row.threads as f64, time);

@@ -37,8 +37,9 @@ fn over(ours: &Row, rows: &[Row]) -> Table {
     Table {
         title: format!("Peers over {}", ours.name),
         note: format!(
-            "Each peer's figure over that of {}; less than 1, in bold: the peer is ahead. Size is bits \
-             a key over log2(1/rate); many queries: in a batch where the filter has one.",
+            "Each peer's figure divided by that of {}. Less than 1, in bold: the peer is better. \
+             Size is bits per key over log2(1/rate). Many queries: in a batch if the filter \
+             supports it.",
             ours.name
         ),
         columns,
@@ -61,9 +62,9 @@ pub fn sentences(rows: &[Row]) -> Vec<String> {
         let ahead: Vec<String> =
             ahead.iter().map(|peer| format!("{} ({:.2} times)", peer.name, ratio(peer))).collect();
         Some(match ahead.is_empty() {
-            true => format!("Of all in {name}, {} is ahead.", best.name),
+            true => format!("{} is the best of all in {name}.", best.name),
             false => format!(
-                "In {name}, {} is the best of ours; ahead of it: {}.",
+                "In {name}, {} is the best of ours. These are better: {}.",
                 best.name,
                 ahead.join(", ")
             ),

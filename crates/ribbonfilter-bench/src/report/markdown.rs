@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 const HEAD: &str = "# Results
 
-The paper's tables and figures and the peers, measured. `scripts/results` measures all of it on
-your machine and writes this page; `ribbon-bench report --results docs/results --docs docs` writes
-it anew from the rows of JSON in `docs/results`. The same as a page with tables that can be sorted
-and tooltips: `ribbon-bench report --results docs/results --html results.html`.
+Measurements of the paper's tables and figures and of other crates. `scripts/results` measures
+everything on your machine and writes this page.
+`ribbon-bench report --results docs/results --docs docs` writes it again from the rows of JSON in
+`docs/results`. `ribbon-bench report --results docs/results --html results.html` writes an HTML page
+with sortable tables and tooltips.
 ";
 
 pub fn document(sections: &[Section]) -> String {

@@ -77,8 +77,8 @@ pub fn table(rows: &[Smash]) -> Table {
         note: format!(
             "Overhead in percent. Standard: slots over the mean number of keys until the first \
              failure, a smash of w/4. Homogeneous: at the median exact rate, {COLUMNS} columns, the \
-             slots of the paper's equation (4). {SYSTEMS} random systems each. The library has smash \
-             on wherever it pays: always but for large Homogeneous systems."
+             slots of the paper's equation (4). {SYSTEMS} random systems each. The library uses \
+             smash wherever it saves space: always, except for large Homogeneous systems."
         ),
         columns: vec!["system", "slots", "smash on", "smash off"],
         rows: rows.iter().map(line).collect(),
