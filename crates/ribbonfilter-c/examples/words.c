@@ -1,4 +1,4 @@
-/* A set of words in a few bytes: build it, keep its bytes, open them again, ask.
+/* A set of words in a few bytes: build it, copy its bytes, open the copy, look up words.
  *
  *   cargo build --release -p ribbonfilter-c
  *   cc -I crates/ribbonfilter-c/include crates/ribbonfilter-c/examples/words.c \
@@ -30,29 +30,29 @@ int main(void) {
     check(ribbon_builder_finish(builder, &built));
     ribbon_builder_free(builder);
 
-    /* The filter is its bytes: write them to a file, a block of a table, a socket. */
+    /* The bytes are the whole filter: write them to a file, a block of a table, a socket. */
     const uint8_t *bytes;
     size_t len;
     check(ribbon_filter_bytes(built, &bytes, &len));
-    uint8_t *kept = malloc(len);
-    if (!kept)
+    uint8_t *copy = malloc(len);
+    if (!copy)
         return 1;
-    memcpy(kept, bytes, len);
+    memcpy(copy, bytes, len);
     ribbon_filter_free(built);
 
     /* Opening copies nothing. */
     ribbon_filter *filter;
-    check(ribbon_filter_open(kept, len, &filter));
-    const char *asked[] = {"grace", "smalltalk"};
+    check(ribbon_filter_open(copy, len, &filter));
+    const char *queries[] = {"grace", "smalltalk"};
     for (size_t i = 0; i < 2; i++) {
-        int hit = ribbon_filter_contains(filter, (const uint8_t *)asked[i], strlen(asked[i]));
-        printf("%s: %s\n", asked[i], hit ? "maybe" : "no");
+        int hit = ribbon_filter_contains(filter, (const uint8_t *)queries[i], strlen(queries[i]));
+        printf("%s: %s\n", queries[i], hit ? "maybe" : "no");
     }
     ribbon_info info;
     check(ribbon_filter_info(filter, &info));
     printf("%llu words in %llu bytes\n", (unsigned long long)info.keys,
            (unsigned long long)info.bytes);
     ribbon_filter_free(filter);
-    free(kept);
+    free(copy);
     return 0;
 }

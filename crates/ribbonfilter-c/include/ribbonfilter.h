@@ -1,7 +1,8 @@
-/* Ribbon filters for C: static sets in a few bits a key.
+/* Ribbon filters for C: static sets in a few bits per key.
  *
- * Made from crates/ribbonfilter-c by cbindgen; `cargo test -p ribbonfilter-c` says whether it is
- * up to date. Every function that can fail returns a status; ribbon_last_error() tells more. */
+ * Generated from crates/ribbonfilter-c by cbindgen; `cargo test -p ribbonfilter-c` checks that it
+ * is up to date. Every function that can fail returns a status; ribbon_last_error() returns the
+ * message. */
 
 #ifndef RIBBONFILTER_H
 #define RIBBONFILTER_H
@@ -10,27 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a call came to.
+// The result of a call.
 enum ribbon_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // All is well.
+  // The call succeeded.
   RIBBON_STATUS_OK = 0,
-  // A pointer that must not be null is.
+  // A pointer is null but must not be.
   RIBBON_STATUS_NULL_POINTER = -1,
-  // A pointer is not the handle that it should be.
+  // A handle has the wrong type or was freed.
   RIBBON_STATUS_WRONG_HANDLE = -2,
-  // A setting or an argument that cannot be.
+  // A setting or an argument is invalid.
   RIBBON_STATUS_INVALID_ARGUMENT = -3,
-  // The filter could not be built; more memory, or other settings, may help.
+  // The filter could not be built; more memory or other settings may help.
   RIBBON_STATUS_BUILD_FAILED = -4,
-  // The bytes are not a filter, not all of one, or damaged.
+  // The bytes are not a filter, or the filter is truncated or corrupt.
   RIBBON_STATUS_NOT_A_FILTER = -5,
-  // The filter cannot become that small, or larger than it is.
+  // The target of a shrink is too small, or larger than the filter.
   RIBBON_STATUS_SHRINK_FAILED = -6,
-  // A defect of this library. The handle involved can only be freed.
+  // A bug in this library. The handle involved can only be freed.
   RIBBON_STATUS_INTERNAL = -7,
 };
 #ifndef __cplusplus
@@ -41,47 +42,49 @@ typedef int32_t ribbon_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Collects keys. Made by `ribbon_builder_new`, freed by `ribbon_builder_free`.
+// Collects keys. Created by `ribbon_builder_new`, freed by `ribbon_builder_free`.
 typedef struct ribbon_builder ribbon_builder;
 
-// A filter. Freed by `ribbon_filter_free`.
+// A filter. Free it with `ribbon_filter_free`.
 typedef struct ribbon_filter ribbon_filter;
 
-// What a filter shall be. Zero everything (`ribbon_settings settings = {0};`) and set what
-// matters: one of the four targets, or none for a false-positive rate of 1 %.
+// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
+// then set the ones you need. At most one of the four targets `false_positive_rate`,
+// `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
+// 1 %.
 typedef struct {
-  // A false-positive rate above 0 and below 1.
+  // Target: a false-positive rate above 0 and below 1.
   double false_positive_rate;
-  // Or bits a key, all of them counted.
+  // Target: bits per key, footer included.
   double bits_per_key;
-  // Or bytes, all of them.
+  // Target: a total size in bytes, footer included.
   uint64_t total_bytes;
-  // Or columns, which give a rate of 2^-columns.
+  // Target: columns, which give a false-positive rate of about 2^-columns.
   double columns;
-  // 1 Standard, 2 Homogeneous, 3 Balanced, 4 Bumped; 0 for what suits the number of keys.
+  // 1 Standard, 2 Homogeneous, 3 Balanced, 4 Bumped; 0 chooses by the number of keys.
   uint32_t variant;
-  // 16, 32, 64 or 128; 0 for what suits the variant.
+  // The ribbon width: 16, 32, 64 or 128; 0 chooses by the variant.
   uint32_t width;
-  // Threads that build; 0 for as many as there are cores.
+  // The number of build threads; 0 for one per core.
   uint32_t threads;
-  // How much time a build may take for a smaller filter: 0 normal, 1 thorough, which takes
-  // several times as long for small sets.
+  // How long a build may search for a smaller filter: 0 normal, 1 thorough. A thorough build of
+  // a small set takes several times as long.
   uint32_t effort;
-  // The most memory that a build may take, in bytes; 0 for any.
+  // The maximum memory of a build in bytes; 0 for no limit.
   uint64_t max_memory;
   // The seed under which keys are hashed.
   uint64_t key_seed;
 } ribbon_settings;
 
-// What a filter is.
+// The properties of a filter.
 typedef struct {
-  // Keys, distinct ones unless duplicates are too few to matter.
+  // The number of keys. A few duplicates may be counted.
   uint64_t keys;
-  // All bytes.
+  // The size of the filter in bytes, footer included.
   uint64_t bytes;
-  // The false-positive rate.
+  // The expected false-positive rate.
   double expected_rate;
-  // The mean number of columns.
+  // The average number of columns.
   double columns;
   // As in `ribbon_settings`.
   uint32_t variant;
@@ -91,21 +94,21 @@ typedef struct {
   uint64_t key_seed;
 } ribbon_info;
 
-// What a filter of a given number of keys will be.
+// The predicted properties of a filter of a given number of keys.
 typedef struct {
   // As in `ribbon_settings`.
   uint32_t variant;
   // As in `ribbon_settings`.
   uint32_t width;
-  // The mean number of columns.
+  // The average number of columns.
   double columns;
-  // The false-positive rate to expect.
+  // The expected false-positive rate.
   double expected_rate;
-  // How many seeds a segment of the system is expected to need, on average.
+  // The expected number of seeds that a build tries per segment of the system, on average.
   double expected_solutions;
-  // All bytes of the filter.
+  // The size of the filter in bytes, footer included.
   uint64_t bytes;
-  // The memory that the build takes, the hashes of the keys and the filter included.
+  // The peak memory of the build in bytes, including the hashes of the keys and the filter.
   uint64_t peak_memory;
 } ribbon_plan;
 
@@ -113,53 +116,55 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// A new builder. `settings` may be null, for the defaults.
+// Creates a builder. If `settings` is null, it has the default settings.
 //
 // # Safety
-// `settings` is null or valid, `out` is null or a place for a pointer.
+// `settings` is null or valid; `out` is null or points to a writable pointer.
 ribbon_status ribbon_builder_new(const ribbon_settings *settings, ribbon_builder **out);
 
 // Adds a key of `len` bytes.
 //
 // # Safety
-// `builder` is a builder, used by nobody else meanwhile; `key` has `len` bytes.
+// `builder` is a builder that no other thread uses during the call; `key` points to `len` bytes.
 ribbon_status ribbon_builder_push(ribbon_builder *builder, const uint8_t *key, size_t len);
 
-// Adds keys by their 64-bit hashes, which may be `ribbon_key_hash` or any other good hash:
-// whoever asks must ask by the same.
+// Adds keys by their 64-bit hashes. These may come from `ribbon_key_hash` or from any other good
+// hash function; queries must use the same function.
 //
 // # Safety
-// `builder` is a builder, used by nobody else meanwhile; `hashes` has `count` numbers.
+// `builder` is a builder that no other thread uses during the call; `hashes` points to `count`
+// hashes.
 ribbon_status ribbon_builder_push_hashes(ribbon_builder *builder,
                                          const uint64_t *hashes,
                                          size_t count);
 
-// Builds the filter. The builder is used up, whether this succeeds or not, and has still to be
-// freed.
+// Builds the filter. Afterwards the builder can only be freed, even if the build fails.
 //
 // # Safety
-// `builder` is a builder, used by nobody else meanwhile; `out` is null or a place for a pointer.
+// `builder` is a builder that no other thread uses during the call; `out` is null or points to a
+// writable pointer.
 ribbon_status ribbon_builder_finish(ribbon_builder *builder, ribbon_filter **out);
 
 // Frees a builder and the keys in it. Null is allowed.
 //
 // # Safety
-// `builder` is null or a builder, and not used again.
+// `builder` is null or a builder that is not used again.
 void ribbon_builder_free(ribbon_builder *builder);
 
-// The hash that a key of `len` bytes has under a seed: what `ribbon_builder_push` uses, and
-// every other language too. The hash of the empty key if `key` is null.
+// Returns the hash of a key of `len` bytes under a seed. `ribbon_builder_push` uses this hash, and
+// so do the bindings for other languages. If `key` is null, returns the hash of the empty key.
 //
 // # Safety
-// `key` is null or has `len` bytes.
+// `key` is null or points to `len` bytes.
 uint64_t ribbon_key_hash(const uint8_t *key, size_t len, uint64_t key_seed);
 
-// Opens a filter over bytes that stay the caller's: nothing is copied, they may lie at any
-// address, and must neither change nor go away before the filter is freed. Only the fixed part
-// at their end is checked; see `ribbon_filter_verify`.
+// Opens a filter over a buffer of the caller, without copying it. The buffer may have any
+// alignment. It must not be changed or freed before the filter is freed. This checks only the
+// footer; `ribbon_filter_verify` checks every byte.
 //
 // # Safety
-// `bytes` has `len` bytes that outlive the filter, `out` is null or a place for a pointer.
+// `bytes` points to `len` bytes that outlive the filter; `out` is null or points to a writable
+// pointer.
 ribbon_status ribbon_filter_open(const uint8_t *bytes, size_t len, ribbon_filter **out);
 
 // Checks every byte against the checksums.
@@ -168,69 +173,73 @@ ribbon_status ribbon_filter_open(const uint8_t *bytes, size_t len, ribbon_filter
 // `filter` is a filter.
 ribbon_status ribbon_filter_verify(const ribbon_filter *filter);
 
-// Whether a key might be in the set: 1 if so, 0 if not, or a negative status.
+// Returns 1 if a key might be in the set, 0 if it is not, or a negative status.
 //
 // # Safety
-// `filter` is a filter, `key` has `len` bytes.
+// `filter` is a filter; `key` points to `len` bytes.
 int ribbon_filter_contains(const ribbon_filter *filter, const uint8_t *key, size_t len);
 
-// The same for the hash of a key.
+// Like `ribbon_filter_contains`, for the hash of a key.
 //
 // # Safety
 // `filter` is a filter.
 int ribbon_filter_contains_hash(const ribbon_filter *filter, uint64_t hash);
 
-// Asks for many hashes at a time, which is faster: writes 1 or 0 for each to `out`.
+// Looks up a batch of hashes, which is faster than one query per hash. Writes true or false to
+// `out` for each hash.
 //
 // # Safety
-// `filter` is a filter, `hashes` has `count` numbers, `out` has room for `count` bytes.
+// `filter` is a filter; `hashes` points to `count` hashes, `out` to `count` writable bools.
 ribbon_status ribbon_filter_contains_hashes(const ribbon_filter *filter,
                                             const uint64_t *hashes,
                                             size_t count,
                                             bool *out);
 
-// The bytes of a filter: write them anywhere, open them again. They live as long as the filter.
+// Returns the bytes of a filter, to be stored and opened again with `ribbon_filter_open`. They are
+// valid until the filter is freed.
 //
 // # Safety
-// `filter` is a filter, `bytes` and `len` are null or places for their values.
+// `filter` is a filter; `bytes` and `len` are null or point to writable values.
 ribbon_status ribbon_filter_bytes(const ribbon_filter *filter, const uint8_t **bytes, size_t *len);
 
-// What a filter is.
+// Returns the properties of a filter.
 //
 // # Safety
-// `filter` is a filter, `out` is null or a place for the answer.
+// `filter` is a filter; `out` is null or points to a writable `ribbon_info`.
 ribbon_status ribbon_filter_info(const ribbon_filter *filter, ribbon_info *out);
 
-// A smaller filter of the same keys, with a higher false-positive rate, made without the keys.
+// Creates a smaller filter of the same keys with the given, higher false-positive rate. It does
+// not need the keys.
 //
 // # Safety
-// `filter` is a filter, `out` is null or a place for a pointer.
+// `filter` is a filter; `out` is null or points to a writable pointer.
 ribbon_status ribbon_filter_shrink_to_rate(const ribbon_filter *filter,
                                            double rate,
                                            ribbon_filter **out);
 
-// The same for a size in bytes, of all of it.
+// Like `ribbon_filter_shrink_to_rate`, for a total size in bytes, footer included.
 //
 // # Safety
-// `filter` is a filter, `out` is null or a place for a pointer.
+// `filter` is a filter; `out` is null or points to a writable pointer.
 ribbon_status ribbon_filter_shrink_to_bytes(const ribbon_filter *filter,
                                             uint64_t bytes,
                                             ribbon_filter **out);
 
-// Frees a filter; the bytes it was opened over stay the caller's. Null is allowed.
+// Frees a filter, but not the buffer that it was opened over. Null is allowed.
 //
 // # Safety
-// `filter` is null or a filter, and not used again.
+// `filter` is null or a filter that is not used again.
 void ribbon_filter_free(ribbon_filter *filter);
 
-// Plans a filter of `keys` keys. `settings` may be null, for the defaults.
+// Plans a filter of `keys` keys. If `settings` is null, uses the default settings.
 //
 // # Safety
-// `settings` is null or valid, `out` is null or a place for a plan.
+// `settings` is null or valid; `out` is null or points to a writable `ribbon_plan`.
 ribbon_status ribbon_plan_for(const ribbon_settings *settings, uint64_t keys, ribbon_plan *out);
 
-// What the last call that failed on this thread had to say, in UTF-8; empty if none did.
-// Valid until the next call on this thread fails. Never null.
+// Returns the message of the last call that failed on this thread, in UTF-8, or an empty string
+// if no call has failed. The message is valid until the next call fails on this thread. Never
+// null.
 const char *ribbon_last_error(void);
 
 #ifdef __cplusplus

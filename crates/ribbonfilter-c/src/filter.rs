@@ -1,4 +1,4 @@
-//! A filter, owned or over bytes of the caller's.
+//! A filter over bytes that it owns or that the caller owns.
 
 use crate::handle::{self, Opaque};
 use crate::settings::number_of;
@@ -6,7 +6,7 @@ use crate::status::{Failure, caught, guarded, ribbon_status};
 use core::ffi::c_int;
 use ribbonfilter::{Filter, OwnedBytes, ShrinkError};
 
-/// A filter. Freed by `ribbon_filter_free`.
+/// A filter. Free it with `ribbon_filter_free`.
 pub struct ribbon_filter {
     _opaque: (),
 }
@@ -17,7 +17,7 @@ impl Opaque for ribbon_filter {
     const NAME: &'static str = "filter";
 }
 
-/// Bytes of a built filter, or those that the caller keeps.
+/// The bytes of a built filter, or a buffer of the caller.
 pub(crate) enum Bytes {
     Owned(OwnedBytes),
     Borrowed(&'static [u8]),
@@ -33,26 +33,26 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-fn over(bytes: Bytes) -> Result<Filter<Bytes>, Failure> {
+fn open(bytes: Bytes) -> Result<Filter<Bytes>, Failure> {
     Filter::open(bytes).map_err(Failure::of(ribbon_status::NOT_A_FILTER))
 }
 
-/// A filter that was built, as handles hold it.
+/// Converts a built filter to the type that handles hold.
 pub(crate) fn owned(filter: Filter) -> Result<Filter<Bytes>, Failure> {
-    over(Bytes::Owned(filter.into_inner()))
+    open(Bytes::Owned(filter.into_inner()))
 }
 
-/// What a filter is.
+/// The properties of a filter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ribbon_info {
-    /// Keys, distinct ones unless duplicates are too few to matter.
+    /// The number of keys. A few duplicates may be counted.
     pub keys: u64,
-    /// All bytes.
+    /// The size of the filter in bytes, footer included.
     pub bytes: u64,
-    /// The false-positive rate.
+    /// The expected false-positive rate.
     pub expected_rate: f64,
-    /// The mean number of columns.
+    /// The average number of columns.
     pub columns: f64,
     /// As in `ribbon_settings`.
     pub variant: u32,
@@ -62,12 +62,13 @@ pub struct ribbon_info {
     pub key_seed: u64,
 }
 
-/// Opens a filter over bytes that stay the caller's: nothing is copied, they may lie at any
-/// address, and must neither change nor go away before the filter is freed. Only the fixed part
-/// at their end is checked; see `ribbon_filter_verify`.
+/// Opens a filter over a buffer of the caller, without copying it. The buffer may have any
+/// alignment. It must not be changed or freed before the filter is freed. This checks only the
+/// footer; `ribbon_filter_verify` checks every byte.
 ///
 /// # Safety
-/// `bytes` has `len` bytes that outlive the filter, `out` is null or a place for a pointer.
+/// `bytes` points to `len` bytes that outlive the filter; `out` is null or points to a writable
+/// pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_open(
     bytes: *const u8,
@@ -75,10 +76,10 @@ pub unsafe extern "C" fn ribbon_filter_open(
     out: *mut *mut ribbon_filter,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let (bytes, out) =
-            unsafe { (handle::array(bytes, len, "buffer")?, handle::place(out, "result")?) };
-        out.set(handle::new(over(Bytes::Borrowed(bytes))?));
+            unsafe { (handle::array(bytes, len, "buffer")?, handle::output(out, "result")?) };
+        out.set(handle::new(open(Bytes::Borrowed(bytes))?));
         Ok(())
     })
 }
@@ -90,30 +91,30 @@ pub unsafe extern "C" fn ribbon_filter_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_verify(filter: *const ribbon_filter) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let filter = unsafe { handle::shared(filter)? };
         filter.verify().map_err(Failure::of(ribbon_status::NOT_A_FILTER))
     })
 }
 
-/// Whether a key might be in the set: 1 if so, 0 if not, or a negative status.
+/// Returns 1 if a key might be in the set, 0 if it is not, or a negative status.
 ///
 /// # Safety
-/// `filter` is a filter, `key` has `len` bytes.
+/// `filter` is a filter; `key` points to `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_contains(
     filter: *const ribbon_filter,
     key: *const u8,
     len: usize,
 ) -> c_int {
-    answer(|| {
-        // SAFETY: the caller's.
+    membership(|| {
+        // SAFETY: guaranteed by the caller.
         let (filter, key) = unsafe { (handle::shared(filter)?, handle::array(key, len, "key")?) };
         Ok(filter.contains(key))
     })
 }
 
-/// The same for the hash of a key.
+/// Like `ribbon_filter_contains`, for the hash of a key.
 ///
 /// # Safety
 /// `filter` is a filter.
@@ -122,18 +123,20 @@ pub unsafe extern "C" fn ribbon_filter_contains_hash(
     filter: *const ribbon_filter,
     hash: u64,
 ) -> c_int {
-    // SAFETY: the caller's.
-    answer(|| Ok(unsafe { handle::shared(filter)? }.contains_hash(hash)))
+    // SAFETY: guaranteed by the caller.
+    membership(|| Ok(unsafe { handle::shared(filter)? }.contains_hash(hash)))
 }
 
-fn answer(question: impl FnOnce() -> Result<bool, Failure>) -> c_int {
-    caught(question).map_or_else(|status| status as c_int, c_int::from)
+/// Runs a query and returns its result, or the status of the failure.
+fn membership(query: impl FnOnce() -> Result<bool, Failure>) -> c_int {
+    caught(query).map_or_else(|status| status as c_int, c_int::from)
 }
 
-/// Asks for many hashes at a time, which is faster: writes 1 or 0 for each to `out`.
+/// Looks up a batch of hashes, which is faster than one query per hash. Writes true or false to
+/// `out` for each hash.
 ///
 /// # Safety
-/// `filter` is a filter, `hashes` has `count` numbers, `out` has room for `count` bytes.
+/// `filter` is a filter; `hashes` points to `count` hashes, `out` to `count` writable bools.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_contains_hashes(
     filter: *const ribbon_filter,
@@ -142,8 +145,9 @@ pub unsafe extern "C" fn ribbon_filter_contains_hashes(
     out: *mut bool,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's. Any byte may be there, but a bool must be 0 or 1 before there is
-        // a reference to it; nothing is written before all else is known to be right.
+        // SAFETY: guaranteed by the caller. The buffer may hold any bytes, but a bool must be 0 or
+        // 1 before a reference to it exists, so it is zeroed. This happens after the other
+        // arguments have been checked: a failed call leaves the buffer as it was.
         let (filter, hashes, out) = unsafe {
             let (filter, hashes) =
                 (handle::shared(filter)?, handle::array(hashes, count, "hashes")?);
@@ -157,10 +161,11 @@ pub unsafe extern "C" fn ribbon_filter_contains_hashes(
     })
 }
 
-/// The bytes of a filter: write them anywhere, open them again. They live as long as the filter.
+/// Returns the bytes of a filter, to be stored and opened again with `ribbon_filter_open`. They are
+/// valid until the filter is freed.
 ///
 /// # Safety
-/// `filter` is a filter, `bytes` and `len` are null or places for their values.
+/// `filter` is a filter; `bytes` and `len` are null or point to writable values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_bytes(
     filter: *const ribbon_filter,
@@ -168,12 +173,12 @@ pub unsafe extern "C" fn ribbon_filter_bytes(
     len: *mut usize,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let (filter, bytes, len) = unsafe {
             (
                 handle::shared(filter)?,
-                handle::place(bytes, "result")?,
-                handle::place(len, "length")?,
+                handle::output(bytes, "result")?,
+                handle::output(len, "length")?,
             )
         };
         bytes.set(filter.as_bytes().as_ptr());
@@ -182,18 +187,18 @@ pub unsafe extern "C" fn ribbon_filter_bytes(
     })
 }
 
-/// What a filter is.
+/// Returns the properties of a filter.
 ///
 /// # Safety
-/// `filter` is a filter, `out` is null or a place for the answer.
+/// `filter` is a filter; `out` is null or points to a writable `ribbon_info`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_info(
     filter: *const ribbon_filter,
     out: *mut ribbon_info,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
-        let (filter, out) = unsafe { (handle::shared(filter)?, handle::place(out, "result")?) };
+        // SAFETY: guaranteed by the caller.
+        let (filter, out) = unsafe { (handle::shared(filter)?, handle::output(out, "result")?) };
         out.set(ribbon_info {
             keys: filter.len(),
             bytes: filter.size_in_bytes() as u64,
@@ -207,56 +212,57 @@ pub unsafe extern "C" fn ribbon_filter_info(
     })
 }
 
-/// A smaller filter of the same keys, with a higher false-positive rate, made without the keys.
+/// Creates a smaller filter of the same keys with the given, higher false-positive rate. It does
+/// not need the keys.
 ///
 /// # Safety
-/// `filter` is a filter, `out` is null or a place for a pointer.
+/// `filter` is a filter; `out` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_shrink_to_rate(
     filter: *const ribbon_filter,
     rate: f64,
     out: *mut *mut ribbon_filter,
 ) -> ribbon_status {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { shrink(filter, out, |filter| filter.shrink_to_rate(rate)) }
 }
 
-/// The same for a size in bytes, of all of it.
+/// Like `ribbon_filter_shrink_to_rate`, for a total size in bytes, footer included.
 ///
 /// # Safety
-/// `filter` is a filter, `out` is null or a place for a pointer.
+/// `filter` is a filter; `out` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_shrink_to_bytes(
     filter: *const ribbon_filter,
     bytes: u64,
     out: *mut *mut ribbon_filter,
 ) -> ribbon_status {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { shrink(filter, out, |filter| filter.shrink_to_bytes(bytes)) }
 }
 
 /// # Safety
-/// As its callers'.
+/// The same as for its callers.
 unsafe fn shrink(
     filter: *const ribbon_filter,
     out: *mut *mut ribbon_filter,
-    how: impl FnOnce(&Filter<Bytes>) -> Result<Filter, ShrinkError>,
+    shrunk: impl FnOnce(&Filter<Bytes>) -> Result<Filter, ShrinkError>,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
-        let (filter, out) = unsafe { (handle::shared(filter)?, handle::place(out, "result")?) };
-        let smaller = how(filter).map_err(Failure::of(ribbon_status::SHRINK_FAILED))?;
+        // SAFETY: guaranteed by the caller.
+        let (filter, out) = unsafe { (handle::shared(filter)?, handle::output(out, "result")?) };
+        let smaller = shrunk(filter).map_err(Failure::of(ribbon_status::SHRINK_FAILED))?;
         out.set(handle::new(owned(smaller)?));
         Ok(())
     })
 }
 
-/// Frees a filter; the bytes it was opened over stay the caller's. Null is allowed.
+/// Frees a filter, but not the buffer that it was opened over. Null is allowed.
 ///
 /// # Safety
-/// `filter` is null or a filter, and not used again.
+/// `filter` is null or a filter that is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_filter_free(filter: *mut ribbon_filter) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle::free(filter) }
 }

@@ -1,25 +1,25 @@
-//! Pointers from C, looked at before they are used.
+//! Checks pointers from C before they are used.
 
 use crate::status::{Failure, ribbon_status};
 use core::slice;
 
-/// A type that C knows by name alone.
+/// A type that C sees only as a pointer to an incomplete type.
 pub(crate) trait Opaque: Sized {
-    /// What its handles hold.
+    /// The value that a handle holds.
     type Value;
-    /// The word that what they point to begins with.
+    /// The first word of the allocation that a handle points to.
     const TAG: u64;
     const NAME: &'static str;
 }
 
-/// What a handle of `T` really points to.
+/// The allocation that a handle of `T` points to.
 #[repr(C)]
 struct Tagged<T: Opaque> {
     tag: u64,
     value: T::Value,
 }
 
-/// A new handle, to be freed by [`free`].
+/// Creates a handle, to be freed by [`free`].
 pub(crate) fn new<T: Opaque>(value: T::Value) -> *mut T {
     Box::into_raw(Box::new(Tagged::<T> { tag: T::TAG, value })).cast()
 }
@@ -28,49 +28,49 @@ fn null(what: &str) -> Failure {
     Failure::new(ribbon_status::NULL_POINTER, format!("the {what} is a null pointer"))
 }
 
-/// What a handle points to, if it is one of `T`.
+/// Returns the allocation of a handle, if it is a handle of `T`.
 fn check<T: Opaque>(handle: *mut T) -> Result<*mut Tagged<T>, Failure> {
     if handle.is_null() {
         return Err(null(T::NAME));
     }
-    // SAFETY: callers of the functions in the header pass handles of this library, and whatever
-    // these point to begins with a tag.
+    // SAFETY: callers of the functions in the header pass handles of this library. Every handle
+    // points to an allocation that begins with a tag.
     let tag = unsafe { handle.cast::<u64>().read() };
     if tag != T::TAG {
-        let message = format!("the {} is a handle of something else, or was freed", T::NAME);
+        let message = format!("the {} is a handle of another type, or was freed", T::NAME);
         return Err(Failure::new(ribbon_status::WRONG_HANDLE, message));
     }
     Ok(handle.cast())
 }
 
-/// What a handle holds, for as long as the caller keeps it.
+/// Borrows the value of a handle.
 ///
 /// # Safety
-/// A handle of this library that is not freed meanwhile, or null.
+/// `handle` is null or a handle of this library, and is not freed while the value is borrowed.
 pub(crate) unsafe fn shared<'a, T: Opaque>(handle: *const T) -> Result<&'a T::Value, Failure> {
     let tagged = check(handle.cast_mut())?;
-    // SAFETY: as above, and the tag says what it is.
+    // SAFETY: the caller guarantees a live handle, and `check` has compared the tag of its type.
     Ok(unsafe { &(*tagged).value })
 }
 
-/// The same, to be changed.
+/// Borrows the value of a handle mutably.
 ///
 /// # Safety
-/// As above, and used by nobody else meanwhile.
+/// As for [`shared`]; in addition, nobody else uses the handle while the value is borrowed.
 pub(crate) unsafe fn exclusive<'a, T: Opaque>(handle: *mut T) -> Result<&'a mut T::Value, Failure> {
     let tagged = check(handle)?;
-    // SAFETY: as above.
+    // SAFETY: as in `shared`, and the caller guarantees exclusive access.
     Ok(unsafe { &mut (*tagged).value })
 }
 
-/// Frees a handle; null is nothing to free, and what is no such handle is left alone.
+/// Frees a handle. Does nothing for null and for a handle of another type.
 ///
 /// # Safety
-/// As for [`exclusive`], and never used again.
+/// As for [`exclusive`]; in addition, the handle is never used again.
 pub(crate) unsafe fn free<T: Opaque>(handle: *mut T) {
     if let Ok(tagged) = check(handle) {
-        // SAFETY: `new` made it from a box. The tag is cleared first, which refuses most later
-        // uses.
+        // SAFETY: `new` made the pointer from a box. The tag is cleared first, so that most uses
+        // after the free are rejected.
         unsafe {
             (&raw mut (*tagged).tag).write_volatile(0);
             drop(Box::from_raw(tagged));
@@ -78,29 +78,29 @@ pub(crate) unsafe fn free<T: Opaque>(handle: *mut T) {
     }
 }
 
-/// A result that is written when all has gone well.
+/// An output parameter, which is written only on success.
 ///
 /// # Safety
-/// Null, or a place for a `T`.
-pub(crate) unsafe fn place<'a, T>(pointer: *mut T, what: &str) -> Result<Place<'a, T>, Failure> {
-    // SAFETY: the caller's; what is there may not be initialised yet.
-    let place = unsafe { pointer.cast::<core::mem::MaybeUninit<T>>().as_mut() };
-    place.map(Place).ok_or_else(|| null(what))
+/// `pointer` is null or points to a writable `T`, which may be uninitialized.
+pub(crate) unsafe fn output<'a, T>(pointer: *mut T, what: &str) -> Result<Output<'a, T>, Failure> {
+    // SAFETY: guaranteed by the caller; `MaybeUninit` allows an uninitialized value.
+    let output = unsafe { pointer.cast::<core::mem::MaybeUninit<T>>().as_mut() };
+    output.map(Output).ok_or_else(|| null(what))
 }
 
-/// Room for one result.
-pub(crate) struct Place<'a, T>(&'a mut core::mem::MaybeUninit<T>);
+/// An output parameter that is not null.
+pub(crate) struct Output<'a, T>(&'a mut core::mem::MaybeUninit<T>);
 
-impl<T> Place<'_, T> {
+impl<T> Output<'_, T> {
     pub(crate) fn set(self, value: T) {
         self.0.write(value);
     }
 }
 
-/// An array of the caller's; null is allowed for an empty one.
+/// An array of the caller. Null is allowed for an empty array.
 ///
 /// # Safety
-/// Null, or `count` values that nobody changes meanwhile.
+/// `pointer` is null or points to `count` values that nobody changes while they are borrowed.
 pub(crate) unsafe fn array<'a, T>(
     pointer: *const T,
     count: usize,
@@ -109,15 +109,15 @@ pub(crate) unsafe fn array<'a, T>(
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(null(what)),
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         (false, _) => Ok(unsafe { slice::from_raw_parts(pointer, count) }),
     }
 }
 
-/// The same, to be written.
+/// A mutable array of the caller. Null is allowed for an empty array.
 ///
 /// # Safety
-/// Null, or `count` values that nobody else uses meanwhile.
+/// `pointer` is null or points to `count` values that nobody else uses while they are borrowed.
 pub(crate) unsafe fn array_mut<'a, T>(
     pointer: *mut T,
     count: usize,
@@ -126,7 +126,7 @@ pub(crate) unsafe fn array_mut<'a, T>(
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null(what)),
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         (false, _) => Ok(unsafe { slice::from_raw_parts_mut(pointer, count) }),
     }
 }

@@ -1,17 +1,19 @@
-//! Ribbon filters for C, and through it for C++, Go, Java, Zig and the engines written in them.
+//! Ribbon filters for C, and through C for C++, Go, Java, Zig and engines written in them.
 //!
-//! The functions of `include/ribbonfilter.h`: build from keys or hashes, open a borrowed buffer,
-//! ask, ask for many, plan, shrink, free. Rules that hold for all of them:
+//! Implements the functions of `include/ribbonfilter.h`: build from keys or hashes, open a borrowed
+//! buffer, look up keys one by one or in batches, plan, shrink, free. These rules hold for all
+//! functions:
 //!
-//! - **Errors are values.** Whatever can fail returns a [`ribbon_status`] (a query: a negative
-//!   one), and [`ribbon_last_error`](status::ribbon_last_error) has the message of the last
-//!   failure on this thread. Nothing unwinds across the border.
-//! - **Handles know what they are.** A null pointer, or a builder where a filter is expected, is
-//!   refused. (A handle that was freed cannot be told from others; do not use it.)
-//! - **Results are written last**, and only on success; a failed call changes nothing.
-//! - A filter may be asked by any number of threads at a time, a builder used by one.
+//! - **Errors are values.** A function that can fail returns a [`ribbon_status`]; a query returns a
+//!   negative status. [`ribbon_last_error`](status::ribbon_last_error) returns the message of the
+//!   last failure on the current thread. No panic unwinds into C.
+//! - **Handles are checked.** A null pointer is rejected, and so is a builder where a filter is
+//!   expected. A freed handle cannot be detected reliably; do not use it.
+//! - **Results are written last**, and only on success: a failed call leaves them unchanged.
+//! - Any number of threads may query a filter at the same time. Only one thread at a time may use a
+//!   builder.
 #![expect(unsafe_code, reason = "pointers from C")]
-#![expect(non_camel_case_types, reason = "these are C's names")]
+#![expect(non_camel_case_types, reason = "these are the names in C")]
 
 pub mod builder;
 pub mod filter;

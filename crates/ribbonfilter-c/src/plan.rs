@@ -1,10 +1,10 @@
-//! What will come out, before any work.
+//! Predicts the properties of a filter before it is built.
 
 use crate::handle;
 use crate::settings::{number_of, ribbon_settings};
 use crate::status::{Failure, guarded, ribbon_status};
 
-/// What a filter of a given number of keys will be.
+/// The predicted properties of a filter of a given number of keys.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ribbon_plan {
@@ -12,22 +12,22 @@ pub struct ribbon_plan {
     pub variant: u32,
     /// As in `ribbon_settings`.
     pub width: u32,
-    /// The mean number of columns.
+    /// The average number of columns.
     pub columns: f64,
-    /// The false-positive rate to expect.
+    /// The expected false-positive rate.
     pub expected_rate: f64,
-    /// How many seeds a segment of the system is expected to need, on average.
+    /// The expected number of seeds that a build tries per segment of the system, on average.
     pub expected_solutions: f64,
-    /// All bytes of the filter.
+    /// The size of the filter in bytes, footer included.
     pub bytes: u64,
-    /// The memory that the build takes, the hashes of the keys and the filter included.
+    /// The peak memory of the build in bytes, including the hashes of the keys and the filter.
     pub peak_memory: u64,
 }
 
-/// Plans a filter of `keys` keys. `settings` may be null, for the defaults.
+/// Plans a filter of `keys` keys. If `settings` is null, uses the default settings.
 ///
 /// # Safety
-/// `settings` is null or valid, `out` is null or a place for a plan.
+/// `settings` is null or valid; `out` is null or points to a writable `ribbon_plan`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ribbon_plan_for(
     settings: *const ribbon_settings,
@@ -35,8 +35,8 @@ pub unsafe extern "C" fn ribbon_plan_for(
     out: *mut ribbon_plan,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: the caller's.
-        let (settings, out) = unsafe { (settings.as_ref(), handle::place(out, "result")?) };
+        // SAFETY: guaranteed by the caller.
+        let (settings, out) = unsafe { (settings.as_ref(), handle::output(out, "result")?) };
         let builder = settings.copied().unwrap_or_default().builder()?;
         let plan = builder.plan_for(keys).map_err(Failure::of(ribbon_status::INVALID_ARGUMENT))?;
         out.set(ribbon_plan {

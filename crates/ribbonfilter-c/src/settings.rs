@@ -1,38 +1,40 @@
-//! What a filter shall be: a plain struct whose zeroes are the defaults.
+//! The settings of a filter: a plain struct in which zero means the default.
 
 use crate::status::{Failure, ribbon_status};
 use ribbonfilter::{Effort, Filter, FilterBuilder, Variant, Width};
 
-/// What a filter shall be. Zero everything (`ribbon_settings settings = {0};`) and set what
-/// matters: one of the four targets, or none for a false-positive rate of 1 %.
+/// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
+/// then set the ones you need. At most one of the four targets `false_positive_rate`,
+/// `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
+/// 1 %.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ribbon_settings {
-    /// A false-positive rate above 0 and below 1.
+    /// Target: a false-positive rate above 0 and below 1.
     pub false_positive_rate: f64,
-    /// Or bits a key, all of them counted.
+    /// Target: bits per key, footer included.
     pub bits_per_key: f64,
-    /// Or bytes, all of them.
+    /// Target: a total size in bytes, footer included.
     pub total_bytes: u64,
-    /// Or columns, which give a rate of 2^-columns.
+    /// Target: columns, which give a false-positive rate of about 2^-columns.
     pub columns: f64,
-    /// 1 Standard, 2 Homogeneous, 3 Balanced, 4 Bumped; 0 for what suits the number of keys.
+    /// 1 Standard, 2 Homogeneous, 3 Balanced, 4 Bumped; 0 chooses by the number of keys.
     pub variant: u32,
-    /// 16, 32, 64 or 128; 0 for what suits the variant.
+    /// The ribbon width: 16, 32, 64 or 128; 0 chooses by the variant.
     pub width: u32,
-    /// Threads that build; 0 for as many as there are cores.
+    /// The number of build threads; 0 for one per core.
     pub threads: u32,
-    /// How much time a build may take for a smaller filter: 0 normal, 1 thorough, which takes
-    /// several times as long for small sets.
+    /// How long a build may search for a smaller filter: 0 normal, 1 thorough. A thorough build of
+    /// a small set takes several times as long.
     pub effort: u32,
-    /// The most memory that a build may take, in bytes; 0 for any.
+    /// The maximum memory of a build in bytes; 0 for no limit.
     pub max_memory: u64,
     /// The seed under which keys are hashed.
     pub key_seed: u64,
 }
 
 impl ribbon_settings {
-    /// A builder with these settings.
+    /// Creates a builder with these settings.
     pub(crate) fn builder(&self) -> Result<FilterBuilder<'static>, Failure> {
         let mut builder = self.target(Filter::builder())?.key_seed(self.key_seed);
         builder = builder.threads(self.threads as usize).effort(self.effort()?);
@@ -48,7 +50,7 @@ impl ribbon_settings {
         Ok(builder)
     }
 
-    /// The one target that is not zero.
+    /// Sets the one target that is not zero.
     fn target(&self, builder: FilterBuilder<'static>) -> Result<FilterBuilder<'static>, Failure> {
         let Self { false_positive_rate: rate, bits_per_key, total_bytes, columns, .. } = *self;
         let given = [rate != 0.0, bits_per_key != 0.0, total_bytes != 0, columns != 0.0];
@@ -97,7 +99,7 @@ impl ribbon_settings {
     }
 }
 
-/// The number that `ribbon_settings` has for a variant.
+/// The number of a variant in `ribbon_settings`.
 pub(crate) fn number_of(variant: Variant) -> u32 {
     match variant {
         Variant::Standard => 1,

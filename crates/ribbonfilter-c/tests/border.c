@@ -1,4 +1,4 @@
-/* Every function with what it must take and what it must refuse. */
+/* Every function, with arguments that it must accept and arguments that it must reject. */
 #include "ribbonfilter.h"
 
 #include <stdbool.h>
@@ -68,7 +68,7 @@ int main(void) {
             ribbon_filter_free(filter);
         }
 
-    /* More effort, a smaller filter, of the size that is planned. */
+    /* More effort gives a smaller filter, of the planned size. */
     uint64_t normal_bytes = 0;
     for (uint32_t effort = 0; effort <= 1; effort++) {
         ribbon_settings settings = {0};
@@ -87,7 +87,7 @@ int main(void) {
         ribbon_filter_free(filter);
     }
 
-    /* Plans, and settings that cannot be. */
+    /* Plans and invalid settings. */
     ribbon_plan plan;
     ribbon_settings settings = {0};
     ribbon_builder *builder;
@@ -114,7 +114,7 @@ int main(void) {
     EXPECT(ribbon_builder_push_hashes(builder, hashes, KEYS), RIBBON_STATUS_OK);
     EXPECT(ribbon_builder_finish(builder, &filter), RIBBON_STATUS_BUILD_FAILED);
 
-    /* Null pointers and handles of something else. */
+    /* Null pointers and handles of the wrong type. */
     EXPECT(ribbon_builder_new(NULL, NULL), RIBBON_STATUS_NULL_POINTER);
     EXPECT(ribbon_builder_push(NULL, NULL, 0), RIBBON_STATUS_NULL_POINTER);
     EXPECT(ribbon_builder_push(builder, NULL, 1), RIBBON_STATUS_NULL_POINTER);
@@ -127,7 +127,7 @@ int main(void) {
     ribbon_builder_free(NULL);
     ribbon_filter_free(NULL);
 
-    /* Buffers that are short, damaged, or no filter. */
+    /* Buffers that are truncated, corrupt or not a filter. */
     settings.max_memory = 0;
     ribbon_filter *built = build(hashes, KEYS, settings);
     const uint8_t *bytes;
@@ -138,13 +138,13 @@ int main(void) {
     EXPECT(ribbon_filter_open(bytes, len, NULL), RIBBON_STATUS_NULL_POINTER);
     EXPECT(ribbon_filter_open(NULL, 0, &filter), RIBBON_STATUS_NOT_A_FILTER);
     for (size_t cut = 1; cut < len; cut = cut * 2 + 1) {
-        /* A buffer of its own, so that the sanitizer sees its end. */
+        /* A separate allocation, so that the sanitizer detects reads past its end. */
         uint8_t *part = malloc(len - cut);
         memcpy(part, bytes, len - cut);
         EXPECT(ribbon_filter_open(part, len - cut, &filter), RIBBON_STATUS_NOT_A_FILTER);
         free(part);
     }
-    /* One byte further, where nothing is aligned. */
+    /* An unaligned copy. */
     uint8_t *copy = malloc(len + 1);
     memcpy(copy + 1, bytes, len);
     ribbon_filter_free(built);
@@ -152,7 +152,7 @@ int main(void) {
     all_keys_are_found(filter, hashes, KEYS);
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 0, NULL), RIBBON_STATUS_OK);
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 1, NULL), RIBBON_STATUS_NULL_POINTER);
-    /* A call that fails leaves the answers as they were. */
+    /* A failed call leaves the results unchanged. */
     bool hit = true;
     EXPECT(ribbon_filter_contains_hashes(filter, NULL, 1, &hit), RIBBON_STATUS_NULL_POINTER);
     EXPECT(ribbon_filter_contains_hashes(NULL, &(uint64_t){1}, 1, &hit), RIBBON_STATUS_NULL_POINTER);
@@ -164,6 +164,6 @@ int main(void) {
     ribbon_filter_free(filter);
     free(copy);
     free(hashes);
-    puts("all is well");
+    puts("ok");
     return 0;
 }

@@ -1,21 +1,21 @@
-//! C programs, compiled by the system's compiler against the header and the static library and
-//! run under its sanitizers: no leak, no invalid access, no undefined behaviour.
+//! Compiles C programs with the system's compiler against the header and the static library, and
+//! runs them under its sanitizers: no leak, no invalid access, no undefined behavior.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where cargo puts the static library: next to the folder of this test.
+/// The path of the static library, which cargo puts next to this test or one directory above.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("this test is a file");
-    let folder = test.parent().expect("in a folder");
-    let places = [folder.join("libribbonfilter_c.a"), folder.join("../libribbonfilter_c.a")];
-    places.into_iter().find(|place| place.exists()).expect("cargo has built the static library")
+    let folder = test.parent().expect("in a directory");
+    let paths = [folder.join("libribbonfilter_c.a"), folder.join("../libribbonfilter_c.a")];
+    paths.into_iter().find(|path| path.exists()).expect("cargo has built the static library")
 }
 
-/// Compiles a program of this crate and gives back what it prints.
+/// Compiles and runs a program of this crate and returns its output.
 fn run(source: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = tempfile::tempdir().expect("a folder for the program");
+    let folder = tempfile::tempdir().expect("a directory for the program");
     let program = folder.path().join("program");
     let compiled = Command::new("cc")
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g"])
@@ -42,5 +42,5 @@ fn the_example() {
 
 #[test]
 fn everything_that_can_go_wrong() {
-    assert_eq!(run("tests/border.c"), "all is well\n");
+    assert_eq!(run("tests/border.c"), "ok\n");
 }

@@ -1,4 +1,4 @@
-//! The header that is kept is the one that the sources give.
+//! The committed header matches the sources.
 
 use std::path::Path;
 
@@ -6,14 +6,15 @@ use std::path::Path;
 fn the_header_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("configuration");
-    let mut made = Vec::new();
-    cbindgen::generate_with_config(root, config).expect("these sources parse").write(&mut made);
-    let kept = root.join("include/ribbonfilter.h");
+    let mut generated = Vec::new();
+    let bindings = cbindgen::generate_with_config(root, config).expect("these sources parse");
+    bindings.write(&mut generated);
+    let path = root.join("include/ribbonfilter.h");
     if std::env::var_os("RIBBONFILTER_WRITE_HEADER").is_some() {
-        std::fs::write(&kept, &made).expect("the header can be written");
+        std::fs::write(&path, &generated).expect("the header can be written");
     }
     assert!(
-        std::fs::read(&kept).is_ok_and(|kept| kept == made),
+        std::fs::read(&path).is_ok_and(|committed| committed == generated),
         "include/ribbonfilter.h is out of date: run this test with RIBBONFILTER_WRITE_HEADER=1"
     );
 }
