@@ -1,12 +1,12 @@
-//! Lines that look like a list of breached passwords: `make-digests N [SEED]` prints N lines
-//! of 40 hexadecimal digits, a colon and a count. `scripts/make-digests` runs it.
+//! Generates lines that look like a list of breached passwords: `make-digests N [SEED]` prints N
+//! lines of 40 hexadecimal digits, a colon and a count. `scripts/make-digests` runs it.
 //!
-//! The digits are random numbers in place of SHA-1, which would take the most of the time.
-//! The same N and SEED give the same lines; another SEED gives other digests.
+//! The digits are random numbers. SHA-1 would take most of the time. The same N and SEED give the
+//! same lines; another SEED gives other digests.
 
 use std::io::{self, BufWriter, Write};
 
-/// The most that a count can be.
+/// Counts have at most this number of bits.
 const COUNT_BITS: u32 = 20;
 
 fn main() -> io::Result<()> {
@@ -36,7 +36,7 @@ fn line(random: &mut Random, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, ":{}", count(random.next()))
 }
 
-/// Most passwords are rare and few are frequent: half as many for twice the count.
+/// A count, most often small: each additional bit halves the probability.
 fn count(bits: u64) -> u64 {
     let magnitude = bits.leading_zeros().min(COUNT_BITS - 1);
     (1 << magnitude) + (bits & ((1 << magnitude) - 1))

@@ -1,5 +1,4 @@
-//! What the building of filters and of maps has in common: where to, with what memory, and what is
-//! seen of it.
+//! Shared by `build` and `map build`: the output file, the memory limit and the progress bars.
 
 use crate::error::{Error, Result};
 use crate::output::Output;
@@ -9,7 +8,7 @@ use clap::Args;
 use ribbonfilter::{Control, Phase};
 use std::path::PathBuf;
 
-/// Bytes that are written between two reports.
+/// Bytes that are written between two updates of the progress bar.
 const PIECE: usize = 1 << 20;
 
 #[derive(Args)]
@@ -20,13 +19,13 @@ pub struct BuildArguments {
     /// Replace the output if it exists
     #[arg(long, short)]
     force: bool,
-    /// The memory that the build may take, as 2GiB; more is refused
+    /// Maximum memory of the build, such as 2GiB; a build that needs more fails
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     pub memory: Option<u64>,
-    /// Hash the keys under this seed, which is stored in the output
+    /// Hash the keys with this seed, which is stored in the output
     #[arg(long, value_name = "SEED", value_parser = values::seed, default_value = "0")]
     pub key_seed: u64,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -36,7 +35,7 @@ impl BuildArguments {
         Output::create(&self.output, self.force)
     }
 
-    /// A phase that counts bytes, all of which may be known.
+    /// The progress bar of a phase that counts bytes, whose total may be unknown.
     pub fn watch_bytes(&self, phase: &'static str, total: Option<u64>) -> Progress {
         if self.quiet { Progress::none() } else { Progress::bytes(phase, total) }
     }
@@ -49,36 +48,39 @@ impl BuildArguments {
         if self.quiet { Progress::none() } else { Progress::keys(name, total) }
     }
 
-    /// What a builder of so many keys calls as it goes on.
+    /// Returns the progress callback for a builder of `keys` keys.
     pub fn watch_solving(
         &self,
         keys: u64,
     ) -> impl FnMut(ribbonfilter::Progress) -> Control + Send + '_ {
-        let mut present: Option<(Phase, Progress)> = None;
-        move |news| {
-            // The old bar leaves before the new one comes.
-            present.take_if(|(phase, _)| *phase != news.phase);
-            let new = || (news.phase, self.watch_keys(news.phase, keys));
-            let (_, progress) = present.get_or_insert_with(new);
-            progress.set((news.share() * keys as f64) as u64);
+        let mut current: Option<(Phase, Progress)> = None;
+        move |report| {
+            // Remove the old bar before the new one is drawn.
+            current.take_if(|(phase, _)| *phase != report.phase);
+            let new = || (report.phase, self.watch_keys(report.phase, keys));
+            let (_, progress) = current.get_or_insert_with(new);
+            progress.set((report.share() * keys as f64) as u64);
             Control::Continue
         }
     }
 
-    /// Stops reading as soon as what is kept of the keys, so many bytes each, is too much alone.
-    pub fn check_memory(&self, keys: u64, each: u64) -> Result<()> {
+    /// Fails as soon as the hashes of the keys alone, `bytes_per_key` each, exceed the memory
+    /// limit.
+    pub fn check_memory(&self, keys: u64, bytes_per_key: u64) -> Result<()> {
         match self.memory {
-            Some(memory) if keys.saturating_mul(each) > memory => Err(Error::new(format_args!(
-                "the hashes of the first {} keys alone exceed the {} allowed: allow more by \
-                 --memory, or split the keys into several files",
-                show::count(keys),
-                show::bytes(memory),
-            ))),
+            Some(memory) if keys.saturating_mul(bytes_per_key) > memory => {
+                Err(Error::new(format_args!(
+                    "the hashes of the first {} keys alone exceed the {} allowed: raise --memory, \
+                     or split the keys into several files",
+                    show::count(keys),
+                    show::bytes(memory),
+                )))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Writes what was built, and gives it its name.
+    /// Writes the bytes of the filter or map and commits the output.
     pub fn write(&self, bytes: &[u8], mut output: Output) -> Result<()> {
         let progress = self.watch_bytes("writing", Some(bytes.len() as u64));
         for piece in bytes.chunks(PIECE) {

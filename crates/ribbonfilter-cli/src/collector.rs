@@ -1,4 +1,4 @@
-//! Hashes on their way into a filter, or into the shards of a container.
+//! Collects hashes for a filter or for the shards of a container.
 
 use crate::filter_file::Set;
 use ribbonfilter::{BuildError, Control, FilterBuilder, OwnedBytes, Progress, ShardsBuilder};
@@ -9,7 +9,7 @@ pub enum Collector {
 }
 
 impl Collector {
-    /// Refuses settings that are wrong for any number of keys, before a long reading.
+    /// Rejects settings that are invalid for every number of keys, before the input is read.
     pub fn check(&self) -> Result<(), BuildError> {
         match self {
             Self::Filter(builder) => match builder.plan_for(0) {
@@ -35,7 +35,7 @@ impl Collector {
         }
     }
 
-    /// Builds what was asked for.
+    /// Builds the filter or the container.
     pub fn finish(
         self,
         progress: impl FnMut(Progress) -> Control + Send,

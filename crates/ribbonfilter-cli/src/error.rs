@@ -1,33 +1,33 @@
-//! One line for everything that goes wrong: what, where, and what to do.
+//! Errors, each printed as one line that says what failed, where, and what to do.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Why a command ends early.
+/// The reason why a command fails.
 #[derive(Debug)]
 pub enum Error {
-    /// Something to tell on standard error.
+    /// A message for standard error.
     Message(String),
-    /// Whoever read standard output has gone: there is nobody to tell.
+    /// The reader of standard output has closed the pipe. The command ends silently.
     BrokenPipe,
 }
 
 pub type Result<T = ExitCode> = std::result::Result<T, Error>;
 
-/// The exit status when nothing was found, as grep has it.
+/// The exit status when no key was found, as in grep.
 pub const NOT_FOUND: u8 = 1;
-/// The exit status of an error, as grep has it.
+/// The exit status of an error, as in grep.
 const FAILED: u8 = 2;
 
 impl Error {
-    /// An error that has no place, or names it itself.
+    /// An error without a location, or with a message that already contains it.
     pub fn new(what: impl Display) -> Self {
         Self::Message(what.to_string())
     }
 
-    /// An error at a file.
+    /// An error about a file.
     pub fn at(path: &Path, what: impl Display) -> Self {
         Self::Message(format!("{}: {what}", shown(path)))
     }
@@ -45,12 +45,12 @@ impl Error {
         }
     }
 
-    /// Tells it, and gives the exit status.
+    /// Prints the error and returns the exit status.
     pub fn report(self) -> ExitCode {
         match self {
             Self::Message(message) => {
                 use io::Write;
-                // Where even standard error is closed, the status alone must do.
+                // If standard error is closed, there is only the exit status.
                 let _ = writeln!(io::stderr(), "ribbon: {}", one_line(&message));
                 ExitCode::from(FAILED)
             }
@@ -59,44 +59,44 @@ impl Error {
     }
 }
 
-/// A path as part of a message.
+/// Formats a path for a message.
 pub fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
-/// The same text without control characters, which names of files may have.
+/// Escapes control characters, which file names may contain.
 fn one_line(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
     text.chars().map(escape).collect()
 }
 
-/// What happened and what to do, for the cases that people meet.
+/// Describes an I/O error and its remedy.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "no such file or folder: check the path".into(),
+        ErrorKind::NotFound => "no such file or directory: check the path".into(),
         ErrorKind::PermissionDenied => {
             "permission denied: change its permissions, or choose another".into()
         }
-        ErrorKind::IsADirectory => "is a folder: name the files in it".into(),
-        ErrorKind::NotADirectory => "lies in a file, not in a folder: check the path".into(),
+        ErrorKind::IsADirectory => "is a directory: name the files in it".into(),
+        ErrorKind::NotADirectory => "a parent is a file, not a directory: check the path".into(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "no space is left there: free some, or write elsewhere".into()
+            "no space left on the device: free some space, or write elsewhere".into()
         }
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only: write elsewhere".into(),
         ErrorKind::OutOfMemory => {
-            "the system refused memory to read it: allow more, or use fewer threads".into()
+            "not enough memory to read it: allow more, or use fewer threads".into()
         }
-        ErrorKind::UnexpectedEof => "ends too early: was it cut short?".into(),
-        _ => without_number(&error.to_string()),
+        ErrorKind::UnexpectedEof => "unexpected end of file: was it truncated?".into(),
+        _ => without_code(&error.to_string()),
     }
 }
 
-/// The system's message without "(os error 5)".
-fn without_number(message: &str) -> String {
+/// Removes the code, such as "(os error 5)", from a message of the system.
+fn without_code(message: &str) -> String {
     message.split(" (os error").next().unwrap_or(message).to_owned()
 }
 
-/// What the argument parser says: help as it is, errors in one line.
+/// Prints the help of the argument parser as it is, and converts its errors to one line.
 pub fn usage(error: &clap::Error) -> Result {
     if !error.use_stderr() {
         let printed = error.print();
@@ -106,19 +106,19 @@ pub fn usage(error: &clap::Error) -> Result {
         return Err(Error::new("no command given: `ribbon --help` lists them"));
     }
     let text = error.to_string();
-    let mut said = String::new();
+    let mut message = String::new();
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
-    for line in lines.map(str::trim).filter(|line| !line.is_empty() && !is_pointer(line)) {
+    for line in lines.map(str::trim).filter(|line| !line.is_empty() && !is_help_hint(line)) {
         match line.strip_prefix("tip: ") {
-            Some(tip) => said.extend(["; ", tip]),
-            None => said.extend([" ", line]),
+            Some(tip) => message.extend(["; ", tip]),
+            None => message.extend([" ", line]),
         }
     }
-    let said = said.trim_start().trim_start_matches("error: ");
-    Err(Error::new(format_args!("{said} (see `{} --help`)", command_in(&text))))
+    let message = message.trim_start().trim_start_matches("error: ");
+    Err(Error::new(format_args!("{message} (see `{} --help`)", command_in(&text))))
 }
 
-/// The command that the parser's usage is about.
+/// The name of the command in the parser's usage line.
 fn command_in(text: &str) -> String {
     let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
     let is_name = |word: &&str| !word.starts_with(['[', '<', '-']);
@@ -126,7 +126,7 @@ fn command_in(text: &str) -> String {
     words.join(" ")
 }
 
-/// The parser's own hint at the help, which ours replaces.
-fn is_pointer(line: &str) -> bool {
+/// Whether a line is the parser's own hint at `--help`, which ours replaces.
+fn is_help_hint(line: &str) -> bool {
     line.starts_with("For more information")
 }

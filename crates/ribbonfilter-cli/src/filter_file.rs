@@ -1,4 +1,4 @@
-//! A filter or a container of shards in its file, and what there is to tell about it.
+//! Opens and describes the file of a filter, map, part or container.
 
 use crate::error::{Error, Result};
 use crate::{show, values};
@@ -7,16 +7,16 @@ use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Maps a filter's file.
-#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+/// Maps the file of a filter.
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn open(path: &Path) -> Result<Filter<MappedBytes>> {
-    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    // SAFETY: the help of every command that maps a file says that it must not be modified.
     let filter = unsafe { Filter::map_file(path) };
     filter.map_err(|error| failed(path, &error))
 }
 
 /// Maps the file of a function.
-#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn open_function(path: &Path) -> Result<Function<MappedBytes>> {
     // SAFETY: as above.
     let function = unsafe { Function::map_file(path) };
@@ -24,23 +24,23 @@ pub fn open_function(path: &Path) -> Result<Function<MappedBytes>> {
 }
 
 /// Maps the file of a part.
-#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn open_part(path: &Path) -> Result<Part<MappedBytes>> {
     // SAFETY: as above.
     let part = unsafe { Part::map_file(path) };
     part.map_err(|error| failed(path, &error))
 }
 
-/// What can be asked for keys: a filter, or a container of them.
+/// A set of keys: a filter, or a container of shards.
 pub enum Set<D = MappedBytes> {
     Filter(Filter<D>),
     Shards(Shards<D>),
 }
 
 /// Maps the file of a filter or of a container.
-#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn open_set(path: &Path) -> Result<Set> {
-    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    // SAFETY: the help of every command that maps a file says that it must not be modified.
     let opened = match unsafe { Filter::map_file(path) } {
         Err(OpenError::WrongKind { found: Kind::Container, .. }) => {
             // SAFETY: as above.
@@ -96,9 +96,9 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 /// Reads every byte of a filter, map, part or container and compares the checksums.
-#[expect(unsafe_code, reason = "the map of a file that nobody may change, as the help says")]
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn verify(path: &Path) -> Result<()> {
-    // SAFETY: the help of every command that maps a file demands that nobody change it.
+    // SAFETY: the help of every command that maps a file says that it must not be modified.
     let verified = match unsafe { Filter::map_file(path) } {
         Err(OpenError::WrongKind { found: Kind::Function, .. }) => open_function(path)?.verify(),
         Err(OpenError::WrongKind { found: Kind::Part, .. }) => open_part(path)?.verify(),
@@ -107,11 +107,11 @@ pub fn verify(path: &Path) -> Result<()> {
     verified.map_err(|error| failed(path, &error))
 }
 
-/// What could not be opened or verified, as an error at its place.
+/// Converts an error of opening or verifying a file.
 pub fn failed(path: &Path, error: &OpenError) -> Error {
     match error {
         OpenError::Io(error) if error.kind() == ErrorKind::InvalidInput => {
-            Error::at(path, "is not a regular file: name a filter's file")
+            Error::at(path, "is not a regular file: name the file of a filter")
         }
         OpenError::Io(error) => Error::io(path, error),
         OpenError::WrongKind { expected, found } => Error::at(path, wrong_kind(*expected, *found)),
@@ -119,21 +119,19 @@ pub fn failed(path: &Path, error: &OpenError) -> Error {
     }
 }
 
-/// What to do with a file of another kind than a command takes.
+/// The message for a file of the wrong kind, with the command to use instead.
 fn wrong_kind(expected: Kind, found: Kind) -> String {
     let instead = match (expected, found) {
-        (_, Kind::Part) => "`ribbon join` puts all parts together",
-        (_, Kind::Function) => "`ribbon map get` and `ribbon map info` know what to do with it",
+        (_, Kind::Part) => "join all parts with `ribbon join`",
+        (_, Kind::Function) => "use `ribbon map get` or `ribbon map info`",
         (Kind::Part, Kind::Filter) => "name the files that `ribbon cut` wrote",
-        (Kind::Function, Kind::Filter) => {
-            "`ribbon query` and `ribbon info` know what to do with it"
-        }
+        (Kind::Function, Kind::Filter) => "use `ribbon query` or `ribbon info`",
         _ => "name another file",
     };
     format!("is a {found}, not a {expected}: {instead}")
 }
 
-/// What there is to tell: the fields of `ribbon info --json`.
+/// The properties of a filter or container: the fields of `ribbon info --json`.
 #[derive(Serialize)]
 pub struct Description {
     pub keys: u64,
@@ -184,12 +182,12 @@ impl Description {
         }
     }
 
-    /// Labels and values, for people.
+    /// Labels and values of the text output.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         vec![
             ("keys", show::count(self.keys)),
             ("size", show::size(self.bytes)),
-            ("bits a key", self.bits_shown()),
+            ("bits per key", show::bits(self.bits_per_key)),
             ("overhead", show::percent(self.overhead)),
             ("expected rate", show::rate(self.expected_rate)),
             ("variant", self.variant.clone()),
@@ -201,30 +199,26 @@ impl Description {
         ]
     }
 
-    /// Everything that matters in one line.
+    /// The main properties in one line.
     pub fn summary(&self) -> String {
         format!(
-            "{} keys, {} bytes, {} bits a key, overhead {}, expected rate {}",
+            "{} keys, {} bytes, {} bits per key, overhead {}, expected rate {}",
             show::count(self.keys),
             show::count(self.bytes),
-            self.bits_shown(),
+            show::bits(self.bits_per_key),
             show::percent(self.overhead),
             show::rate(self.expected_rate),
         )
     }
-
-    fn bits_shown(&self) -> String {
-        show::bits(self.bits_per_key)
-    }
 }
 
-/// All stored bits over those that theory demands for the rate, minus one.
+/// The number of stored bits over the theoretical minimum for the rate, minus one.
 pub fn overhead(bits_per_key: f64, rate: f64) -> f64 {
     bits_per_key / -rate.log2() - 1.0
 }
 
-/// The version of the byte format: the lower half of the byte that lies 9 bytes before the
-/// end, as `docs/format.md` has it.
+/// The version of the byte format: the low four bits of the ninth byte from the end (see
+/// `docs/format.md`).
 pub fn format_version(bytes: &[u8]) -> u8 {
     bytes.iter().rev().nth(8).map_or(0, |versions| versions & 15)
 }

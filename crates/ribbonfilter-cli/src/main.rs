@@ -1,11 +1,11 @@
-//! `ribbon`: Ribbon filters from files of keys, without a line of Rust.
+//! `ribbon`: a command that builds and queries Ribbon filters.
 //!
-//! The way of a key: [`input`] reads chunks, splits them into records and hashes the keys;
-//! the [`commands`], one file each, push the hashes into a builder or ask a filter for them.
-//! Whatever goes wrong is an [`error::Error`], one line on standard error and exit status 2.
+//! [`input`] reads chunks, splits them into records and hashes the keys. The [`commands`], one file
+//! each, push the hashes into a builder or look them up in a filter. Every failure is an
+//! [`error::Error`]: one line on standard error and exit status 2.
 //!
-//! A new subcommand is a file in [`commands`] with its `Arguments` and a `run`, and a line in
-//! the enum there: completions and manual pages follow.
+//! To add a subcommand, add a file to [`commands`] with its `Arguments` and a `run` function, and a
+//! variant to the enum there. Completions and manual pages are generated from it.
 
 mod building;
 mod collector;
@@ -22,10 +22,10 @@ mod values;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Static sets in a few bits a key: Ribbon filters from files of keys
+/// Static sets in a few bits per key: Ribbon filters from files of keys
 ///
-/// A filter answers "might this key be in the set?": always yes for a key that was put in, and
-/// wrongly yes for others at a rate that you choose.
+/// A filter reports whether a key might be in the set. It finds every key of the set, and other
+/// keys with a false-positive rate that you choose.
 #[derive(Parser)]
 #[command(name = "ribbon", version, after_help = EXAMPLES)]
 struct Arguments {
@@ -35,14 +35,14 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ribbon build words.txt -o words.ribbon            one wrong yes in a hundred
+  ribbon build words.txt -o words.ribbon            false-positive rate 1 %
   ribbon query words.ribbon apple                   prints apple, exit status 0
   ribbon query words.ribbon < text.txt              the lines that are words
   ribbon info words.ribbon                          size, rate, overhead
-  ribbon plan --keys 1e9 --fpr 0.001                what it will take, before building
-  ribbon map build ages.tsv -o ages.ribbon          values for keys, without the keys
+  ribbon plan --keys 1e9 --fpr 0.001                size and memory, before building
+  ribbon map build ages.tsv -o ages.ribbon          a map from keys to values
 
-`ribbon COMMAND --help` shows more of each.";
+`ribbon COMMAND --help` shows the options of a command.";
 
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {

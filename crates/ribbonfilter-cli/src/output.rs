@@ -1,9 +1,9 @@
-//! What a command writes: to standard output, or a file that is there whole or not at all.
+//! Writes to standard output, and files atomically.
 //!
-//! Such a file is written under no name (or, where the system has no such files, under a temporary
-//! one beside its target), synced, and then given its name at once. So whenever the process
-//! ends, however it ends, the target is the old file or the new one, and nothing else lies
-//! about.
+//! A file is written without a name or, where the system does not support this, under a temporary
+//! name in the directory of its target. It is then synced and atomically renamed or linked to its
+//! target. If the process is killed at any time, the target is the complete old file or the
+//! complete new one, and there are no other files.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File};
@@ -11,18 +11,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Writes to standard output, at once.
+/// Writes to standard output and flushes it.
 pub fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let outcome = stdout.write_all(bytes.as_ref()).and_then(|()| stdout.flush());
     outcome.map_err(|error| Error::stdout(&error))
 }
 
-/// The permissions of a new file, before the user's mask.
+/// The permissions of a new file, before the umask is applied.
 #[cfg(unix)]
 const MODE: u32 = 0o666;
 
-/// An output that has yet to become its target.
+/// An output file that is not committed yet.
 pub struct Output {
     target: PathBuf,
     force: bool,
@@ -36,12 +36,12 @@ enum Draft {
 }
 
 impl Output {
-    /// Refuses at once a target that could not be written later.
+    /// Creates an output. Fails early if the target cannot be written.
     pub fn create(target: &Path, force: bool) -> Result<Self> {
         check(target, force)?;
-        // A link keeps pointing at the file that is replaced.
+        // Replace the file that a symbolic link points to, not the link.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let draft = Draft::beside(&target).map_err(|error| Error::io(&target, &error))?;
+        let draft = Draft::create(&target).map_err(|error| Error::io(&target, &error))?;
         Ok(Self { target, force, draft })
     }
 
@@ -50,7 +50,7 @@ impl Output {
         outcome.map_err(|error| Error::io(&self.target, &error))
     }
 
-    /// Makes it the target.
+    /// Moves the output to its target.
     pub fn commit(mut self) -> Result<()> {
         let target = self.target;
         let outcome = self.draft.file().sync_all();
@@ -63,8 +63,8 @@ impl Output {
     }
 }
 
-/// Writes several files, called after the output and their number from 1 on; their names. None is
-/// given its name before all are written.
+/// Writes several files, named by the output and a number from 1 on, and returns their names. No
+/// file is committed before all are written.
 pub fn write_numbered<'a>(
     output: &Path,
     force: bool,
@@ -89,7 +89,7 @@ fn numbered(output: &Path, number: u32) -> PathBuf {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::at(target, "exists already: --force replaces it")
+    Error::at(target, "already exists: --force replaces it")
 }
 
 fn check(target: &Path, force: bool) -> Result<()> {
@@ -97,10 +97,10 @@ fn check(target: &Path, force: bool) -> Result<()> {
         return Ok(());
     };
     if metadata.is_dir() {
-        return Err(Error::at(target, "is a folder: name a file in it"));
+        return Err(Error::at(target, "is a directory: name a file in it"));
     }
     if !metadata.is_file() {
-        return Err(Error::at(target, "is not a regular file: a filter is put in place whole"));
+        return Err(Error::at(target, "is not a regular file: choose another name"));
     }
     if !force {
         return Err(exists(target));
@@ -111,7 +111,7 @@ fn check(target: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// The folder of a file.
+/// The directory of a file.
 fn folder(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -120,7 +120,8 @@ fn folder(target: &Path) -> &Path {
 }
 
 impl Draft {
-    fn beside(target: &Path) -> io::Result<Self> {
+    /// Creates a draft in the directory of its target.
+    fn create(target: &Path) -> io::Result<Self> {
         if target.file_name().is_none() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
@@ -146,7 +147,7 @@ impl Draft {
             Self::Named(file) if force => drop(file.persist(target)?),
             Self::Named(file) => drop(file.persist_noclobber(target)?),
         }
-        // The name, too, shall outlast a loss of power, where a folder can be synced.
+        // Sync the directory, too, where this is possible, so that the name survives a power loss.
         if let Ok(folder) = File::open(folder(target)) {
             let _ = folder.sync_all();
         }
@@ -154,17 +155,17 @@ impl Draft {
     }
 }
 
-/// A file that is removed unless it is kept.
+/// A temporary file that is removed unless it is persisted.
 fn named(target: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".ribbon-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
-    // The error would name a path that the user has never heard of.
+    // Drop the message: it would name the temporary path, which the user does not know.
     builder.tempfile_in(folder(target)).map_err(|error| error.kind().into())
 }
 
-/// Files without a name, which vanish with the process however it ends.
+/// Files without a name, which the system removes when the process ends.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use super::{MODE, folder};
@@ -174,7 +175,7 @@ mod unnamed {
     use std::os::fd::AsRawFd;
     use std::path::{Path, PathBuf};
 
-    /// A file in this folder; an error where the file system knows no such files.
+    /// Creates a file in this directory. Fails if the file system does not support it.
     pub fn create(folder: &Path) -> io::Result<File> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = File::from(open(folder, flags, Mode::from_raw_mode(MODE))?);
@@ -182,29 +183,29 @@ mod unnamed {
         Ok(file)
     }
 
-    /// Gives it its name. A name that is taken must be taken over by another one: only that
-    /// replaces a file at once.
+    /// Gives the file its name. An existing file can be replaced atomically only by a rename, which
+    /// needs a temporary name first.
     pub fn keep(file: &File, target: &Path, force: bool) -> io::Result<()> {
         if !force {
             return link(file, target);
         }
-        let passing = folder(target).join(format!(".ribbon-{}.tmp", std::process::id()));
-        if let Err(error) = link(file, &passing) {
+        let temporary = folder(target).join(format!(".ribbon-{}.tmp", std::process::id()));
+        if let Err(error) = link(file, &temporary) {
             if error.kind() != io::ErrorKind::AlreadyExists {
                 return Err(error);
             }
-            // Of a process that had our number and was killed at just this place.
-            fs::remove_file(&passing)?;
-            link(file, &passing)?;
+            // An earlier process with the same id was killed between link and rename.
+            fs::remove_file(&temporary)?;
+            link(file, &temporary)?;
         }
-        fs::rename(&passing, target).inspect_err(|_| drop(fs::remove_file(&passing)))
+        fs::rename(&temporary, target).inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 
     fn link(file: &File, name: &Path) -> io::Result<()> {
         Ok(linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
-    /// The only name that it has.
+    /// The path under which `/proc` shows the unnamed file.
     fn handle(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
@@ -220,14 +221,15 @@ mod tests {
         entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect()
     }
 
-    /// Both kinds of draft become the target, replace one only if told to, and leave nothing.
+    /// Both kinds of draft become the target, replace a file only with `force`, and leave no other
+    /// file.
     #[test]
     fn drafts_become_their_target() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("target");
         let named = || Draft::Named(named(&target).expect("a file"));
-        let usual = || Draft::beside(&target).expect("a file");
-        for draft in [&named as &dyn Fn() -> Draft, &usual] {
+        let default = || Draft::create(&target).expect("a file");
+        for draft in [&named as &dyn Fn() -> Draft, &default] {
             let output = |text: &str, force| {
                 let mut output = Output { target: target.clone(), force, draft: draft() };
                 output.write(text.as_bytes()).expect("written");

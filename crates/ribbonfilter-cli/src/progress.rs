@@ -1,10 +1,10 @@
-//! Progress on standard error, where someone watches: nothing is shown if it is no terminal.
+//! Progress bars on standard error, shown only if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 
-/// The bar of one phase, on the screen as long as it lives. So it is gone before an error is
-/// told or the next bar drawn.
+/// The progress bar of one phase. Dropping it clears the line, so that an error or the next bar can
+/// be printed.
 pub struct Progress(ProgressBar);
 
 const BYTES: &str =
@@ -13,12 +13,12 @@ const BYTES_UNBOUNDED: &str = "{msg:13} {spinner} {binary_bytes}  {binary_bytes_
 const KEYS: &str = "{msg:13} {wide_bar} {percent} %  {key_rate}  {eta} left";
 
 impl Progress {
-    /// Nothing, for quiet commands.
+    /// A hidden bar, for quiet commands.
     pub fn none() -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// A phase that counts bytes, all of which may be known.
+    /// A phase that counts bytes, whose total may be unknown.
     pub fn bytes(phase: &'static str, total: Option<u64>) -> Self {
         let template = if total.is_some() { BYTES } else { BYTES_UNBOUNDED };
         Self::new(phase, template, total)
@@ -30,22 +30,22 @@ impl Progress {
     }
 
     fn new(phase: &'static str, template: &str, total: Option<u64>) -> Self {
-        // A template that does not parse would be a mistake of ours, not worth a panic.
+        // A template that does not parse would be a bug, but not one to panic for.
         let style = ProgressStyle::with_template(template);
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         let bar = bar.with_style(style.with_key("key_rate", key_rate)).with_message(phase);
-        // Drawn at once, however short the phase.
+        // Draw the bar now, however short the phase is.
         bar.tick();
         Self(bar)
     }
 
-    /// So much more is done.
+    /// Adds `more` to the progress.
     pub fn advance(&self, more: u64) {
         self.0.inc(more);
     }
 
-    /// So much is done.
+    /// Sets the progress to `done`.
     pub fn set(&self, done: u64) {
         self.0.set_position(done);
     }

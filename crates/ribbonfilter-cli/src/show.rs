@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Formats numbers as text.
 
-/// A count with its thousands set apart: `1,234,567`.
+/// A count with thousands separators: `1,234,567`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut shown = String::with_capacity(digits.len() * 4 / 3);
@@ -13,7 +13,7 @@ pub fn count(value: u64) -> String {
     shown
 }
 
-/// Bytes in the unit that suits: `1.2 MiB`.
+/// Bytes in a suitable unit: `1.2 MiB`.
 pub fn bytes(value: u64) -> String {
     let mut scaled = value as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB"] {
@@ -27,23 +27,23 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.1} TiB")
 }
 
-/// Bytes exactly, and in the unit that suits: `2,048 bytes (2.0 KiB)`.
+/// The exact number of bytes, and the size in a suitable unit: `2,048 bytes (2.0 KiB)`.
 pub fn size(value: u64) -> String {
     let exact = format!("{} bytes", count(value));
     if value < 1024 { exact } else { format!("{exact} ({})", bytes(value)) }
 }
 
-/// Bits a key, of which there may be none: `8.003`.
+/// Bits per key: `8.003`, or `-` if there are no keys.
 pub fn bits(value: f64) -> String {
     if value.is_finite() { format!("{value:.3}") } else { "-".into() }
 }
 
-/// A share as percent: `1.88 %`.
-pub fn percent(share: f64) -> String {
-    if share.is_finite() { format!("{:.2} %", share * 100.0) } else { "-".into() }
+/// A fraction in percent: `1.88 %`.
+pub fn percent(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.2} %", fraction * 100.0) } else { "-".into() }
 }
 
-/// A rate as a number and as one in so many: `0.00391 (1 in 256)`.
+/// A rate as a number and as one in `n`: `0.00391 (1 in 256)`.
 pub fn rate(rate: f64) -> String {
     if rate <= 0.0 {
         return "0".into();
@@ -51,7 +51,7 @@ pub fn rate(rate: f64) -> String {
     format!("{} (1 in {})", significant(rate), count((1.0 / rate).round() as u64))
 }
 
-/// Three digits that matter.
+/// A number with three significant digits.
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".into();
@@ -59,7 +59,7 @@ pub fn significant(value: f64) -> String {
     if value < 1e-4 {
         return format!("{value:.2e}");
     }
-    // Rounding may add a digit, so the exponent is that of the rounded value.
+    // Rounding may add a digit, so take the exponent of the rounded value.
     let rounded = format!("{value:.2e}");
     let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
     format!("{value:.*}", (2 - exponent.unwrap_or(0)).max(0) as usize)
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_people_write_them() {
+    fn numbers_are_formatted() {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(
             [0, 1023, 1024, 1_048_575, 1 << 30].map(bytes),

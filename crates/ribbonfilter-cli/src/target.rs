@@ -1,38 +1,38 @@
-//! What a filter shall be: the arguments that `build` and `plan` share.
+//! The filter options that `build` and `plan` share.
 
 use crate::values;
 use clap::Args;
 use ribbonfilter::{Effort, Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width};
 
 #[derive(Args)]
-#[command(next_help_heading = "What it shall be")]
+#[command(next_help_heading = "Filter options")]
 pub struct TargetArguments {
-    /// The false-positive rate, as 0.01, 1% or 1/100 [default: 0.01]
+    /// The false-positive rate, such as 0.01, 1% or 1/100 [default: 0.01]
     #[arg(long, value_name = "RATE", value_parser = values::rate, group = "target")]
     fpr: Option<f64>,
-    /// All the bits that the filter may take for a key, as 8.2
+    /// Maximum size of the filter in bits per key, such as 8.2
     #[arg(long, value_name = "BITS", group = "target")]
     bits_per_key: Option<f64>,
-    /// All the bytes that the filter may take, as 4096 or 1.5GiB
+    /// Maximum size of the filter, such as 4096 or 1.5GiB
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, group = "target")]
     size: Option<u64>,
-    /// The member of the ribbon family [default: the smallest]
+    /// The ribbon variant [default: the smallest]
     #[arg(long, ignore_case = true, value_parser = values::variant())]
     pub variant: Option<Variant>,
-    /// The ribbon width: wider is smaller and slower [default: the variant's best]
+    /// The ribbon width; wider is smaller and slower [default: the best for the variant]
     #[arg(long, value_parser = values::width())]
     pub width: Option<Width>,
-    /// How much time the build may take for a smaller filter. Thorough takes several times as long
-    /// for small sets: for whoever builds once and ships to many
+    /// How long the build may search for a smaller filter. Thorough takes several times as long for
+    /// small sets; use it for filters that are built once and shipped to many
     #[arg(long, ignore_case = true, value_parser = values::effort(), default_value_t)]
     effort: Effort,
-    /// Threads; 0 takes all there are. The filter is the same for any number
+    /// Number of threads; 0 for one per core. The filter does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
 }
 
 impl TargetArguments {
-    /// A builder that knows all of this but variant and width.
+    /// A builder with these options, except variant and width.
     pub fn bare_builder(&self) -> FilterBuilder<'static> {
         let builder = Filter::builder().effort(self.effort).threads(self.threads);
         match (self.fpr, self.bits_per_key, self.size) {
@@ -43,7 +43,7 @@ impl TargetArguments {
         }
     }
 
-    /// A builder that knows all of this.
+    /// A builder with these options.
     pub fn builder(&self) -> FilterBuilder<'static> {
         let mut builder = self.bare_builder();
         if let Some(variant) = self.variant {
@@ -54,7 +54,8 @@ impl TargetArguments {
         }
         builder
     }
-    /// A builder of a container that knows all of this but bits a key and size.
+
+    /// A builder of a container with these options, except bits per key and size.
     pub fn shards_builder(&self, split: Split) -> ShardsBuilder<'static> {
         let mut builder = Shards::builder(split).effort(self.effort).threads(self.threads);
         if let Some(rate) = self.fpr {

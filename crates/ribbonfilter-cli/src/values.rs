@@ -1,9 +1,9 @@
-//! What people write for sizes, counts, rates and names.
+//! Parses sizes, counts, rates and names of the command line.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ribbonfilter::{Effort, Variant, Width};
 
-/// Every variant that the command offers, by its name.
+/// Every variant and its name.
 pub const VARIANTS: [(&str, Variant); 4] = [
     ("standard", Variant::Standard),
     ("homogeneous", Variant::Homogeneous),
@@ -11,37 +11,37 @@ pub const VARIANTS: [(&str, Variant); 4] = [
     ("bumped", Variant::Bumped),
 ];
 
-/// The most shards that a container has.
-const MOST_SHARDS: u64 = 1 << 24;
+/// The maximum number of shards in a container.
+const MAX_SHARDS: u64 = 1 << 24;
 
-/// Every width, by its name.
+/// Every width and its name.
 const WIDTHS: [(&str, Width); 4] =
     [("16", Width::W16), ("32", Width::W32), ("64", Width::W64), ("128", Width::W128)];
 
-/// Every effort, by its name.
+/// Every effort and its name.
 const EFFORTS: [(&str, Effort); 2] = [("normal", Effort::Normal), ("thorough", Effort::Thorough)];
 
-/// The name of a variant as the command takes and prints it.
+/// The name of a variant as the command accepts and prints it.
 pub fn variant_name(variant: Variant) -> String {
     variant.to_string().to_lowercase()
 }
 
-/// One of the variants' names.
+/// Parses the name of a variant.
 pub fn variant() -> impl TypedValueParser<Value = Variant> {
     one_of(&VARIANTS)
 }
 
-/// One of the widths, as a number.
+/// Parses a width.
 pub fn width() -> impl TypedValueParser<Value = Width> {
     one_of(&WIDTHS)
 }
 
-/// One of the efforts' names.
+/// Parses the name of an effort.
 pub fn effort() -> impl TypedValueParser<Value = Effort> {
     one_of(&EFFORTS)
 }
 
-/// A parser of names, which help and completions list.
+/// A parser for a list of names, which help and completions show.
 fn one_of<T: Copy + Send + Sync>(
     named: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -52,7 +52,7 @@ fn one_of<T: Copy + Send + Sync>(
     })
 }
 
-/// A rate: `0.01`, `1%` or `1/100`.
+/// Parses a rate: `0.01`, `1%` or `1/100`.
 pub fn rate(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let value = match (text.strip_suffix('%'), text.split_once('/')) {
@@ -63,19 +63,19 @@ pub fn rate(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "write a rate as 0.01, 1% or 1/100".into())
 }
 
-/// A number of things: `5000000`, `5_000_000`, `5e6`.
+/// Parses a count: `5000000`, `5_000_000`, `5e6`.
 pub fn count(text: &str) -> Result<u64, String> {
     let plain = text.replace(['_', ','], "");
     if let Ok(count) = plain.parse() {
         return Ok(count);
     }
     let value = plain.parse::<f64>().ok();
-    // Above 2^53 a floating-point number no longer counts.
+    // Above 2^53 a floating-point number cannot represent every integer.
     let exact = value.filter(|value| value.fract() == 0.0 && (0.0..9e15).contains(value));
-    exact.map(|value| value as u64).ok_or_else(|| "write a whole number, as 5000000 or 5e6".into())
+    exact.map(|value| value as u64).ok_or_else(|| "write an integer, such as 5000000 or 5e6".into())
 }
 
-/// A number of bytes: `4096`, `64K`, `1.5GiB`, `2GB`. As in other tools, `K` and `KiB` are
+/// Parses a number of bytes: `4096`, `64K`, `1.5GiB`, `2GB`. As in other tools, `K` and `KiB` are
 /// 1024, `KB` is 1000.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -99,23 +99,23 @@ fn unit_bytes(unit: &str) -> Option<f64> {
     Some(base.powi(power as i32))
 }
 
-/// A number of shards, a power of two: its logarithm.
+/// Parses a number of shards, which must be a power of two, and returns its logarithm.
 pub fn shards(text: &str) -> Result<u32, String> {
-    let possible = |shards: &u64| shards.is_power_of_two() && *shards <= MOST_SHARDS;
+    let possible = |shards: &u64| shards.is_power_of_two() && *shards <= MAX_SHARDS;
     let shards = count(text).ok().filter(possible).map(u64::ilog2);
-    shards.ok_or_else(|| format!("write a power of two up to {MOST_SHARDS}, as 8 or 256"))
+    shards.ok_or_else(|| format!("write a power of two up to {MAX_SHARDS}, such as 8 or 256"))
 }
 
-/// A seed, in decimal or with `0x` in hexadecimal digits.
+/// Parses a seed, in decimal or, after `0x`, in hexadecimal digits.
 pub fn seed(text: &str) -> Result<u64, String> {
     let seed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    seed.map_err(|_| "write a number below 2^64, as 7 or 0x5eed".into())
+    seed.map_err(|_| "write a number below 2^64, such as 7 or 0x5eed".into())
 }
 
-/// One byte: a character, or `\t`.
+/// Parses a delimiter: one byte, or `\t`.
 pub fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),

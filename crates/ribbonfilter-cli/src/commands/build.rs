@@ -1,4 +1,4 @@
-//! `ribbon build`: a file of keys becomes a filter.
+//! `ribbon build`: builds a filter from files of keys.
 
 use crate::building::BuildArguments;
 use crate::collector::Collector;
@@ -15,21 +15,21 @@ use std::time::Instant;
 
 /// Build a filter from keys in files or on standard input
 ///
-/// The input may be plain, gzip or zstd: its content tells. The order of the keys, the number of
-/// files and of threads do not matter: the same keys give the same filter. It takes its name when
-/// it is complete; a build that is interrupted leaves nothing behind.
+/// The input may be plain, gzip or zstd; the format is detected from its content. The filter
+/// depends only on the set of keys, not on their order, the number of files or the number of
+/// threads. The output file appears when it is complete; an interrupted build leaves no file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Files of keys; `-` or none is standard input
+    /// Files of keys; `-` or no file reads standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     build: BuildArguments,
-    /// The folder for hashes beyond --memory, 8 bytes a key; nothing stays there
+    /// Directory for the hashes that exceed --memory, 8 bytes per key; they are removed afterwards
     #[arg(long, value_name = "DIR", requires = "memory")]
     spill: Option<PathBuf>,
-    /// Split the filter into so many shards by hash, a power of two, in one file
+    /// Split the filter by hash into N shards, a power of two, in one file
     #[arg(long, value_name = "N", value_parser = values::shards,
           conflicts_with_all = ["memory", "bits_per_key", "size"])]
     shards: Option<u32>,
@@ -48,8 +48,8 @@ Examples:
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
   ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
-/// Bytes that are kept of a key.
-const HASH: u64 = 8;
+/// Bytes that the builder stores per key.
+const HASH_BYTES: u64 = 8;
 
 pub fn run(arguments: &Arguments) -> Result {
     let started = Instant::now();
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result {
 }
 
 impl Arguments {
-    /// What collects the keys.
+    /// The collector that these arguments describe.
     fn collector(&self) -> Result<Collector> {
         let build = &self.build;
         if let Some(bits) = self.shards {
@@ -86,7 +86,7 @@ impl Arguments {
     }
 }
 
-/// Hashes all keys into a builder.
+/// Reads and hashes all keys.
 fn read(arguments: &Arguments) -> Result<Collector> {
     let inputs = Inputs::new(&arguments.files)?;
     let build = &arguments.build;
@@ -108,11 +108,11 @@ fn read(arguments: &Arguments) -> Result<Collector> {
             read += batch.hashes().len() as u64;
             builder.extend_hashes(batch.hashes());
             if builder.len() < read {
-                // It could not keep them, and will tell why.
+                // The builder could not store all hashes; `finish` returns the error.
                 return Ok(Flow::Stop);
             }
             if arguments.spill.is_none() {
-                build.check_memory(builder.len(), HASH)?;
+                build.check_memory(builder.len(), HASH_BYTES)?;
             }
             Ok(Flow::Continue)
         },
@@ -123,11 +123,11 @@ fn read(arguments: &Arguments) -> Result<Collector> {
     Ok(builder)
 }
 
-/// Refuses, before a long reading, a folder that hashes could not go to.
+/// Checks the directory for spilled hashes before the input is read.
 fn check_folder(folder: &Path) -> Result<()> {
     let metadata = folder.metadata().map_err(|error| Error::io(folder, &error))?;
     match metadata.is_dir() {
         true => Ok(()),
-        false => Err(Error::at(folder, "is no folder: name one for hashes to be spilled to")),
+        false => Err(Error::at(folder, "is not a directory: name one to spill hashes to")),
     }
 }

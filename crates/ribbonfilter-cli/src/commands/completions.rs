@@ -1,4 +1,4 @@
-//! `ribbon completions`: the shell learns the commands and their options.
+//! `ribbon completions`: prints a completion script for a shell.
 
 use crate::error::Result;
 use crate::output::print;

@@ -1,4 +1,4 @@
-//! `ribbon cut`: a filter becomes several parts, one of which answers for a key.
+//! `ribbon cut`: cuts a filter into parts, one of which is enough to look up a key.
 
 use crate::error::{Error, Result, shown};
 use crate::filter_file;
@@ -11,25 +11,25 @@ use std::process::ExitCode;
 
 /// Cut a filter into parts, by slots
 ///
-/// Each part has the answers for some of the keys, at the filter's rate, and holds a few rows of
-/// its neighbour, so that a query needs one part alone. A program asks them through the library;
-/// `ribbon join` puts them together again. They are named after the output: OUT.1, OUT.2, …
+/// Each part covers a fraction of the keys, at the filter's rate. It repeats a few rows of the next
+/// part, so that a query needs only one part. Programs query parts through the library; `ribbon
+/// join` joins them again. The files are named OUT.1, OUT.2, …
 ///
 /// Only standard and homogeneous filters can be cut.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The filter file, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    // All files are open until the last is written, and a process may have so many.
-    /// How many parts, up to 500
+    // All files stay open until the last is written, and a process has a limit of open files.
+    /// Number of parts, up to 500
     #[arg(long, short = 'k', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=500))]
     parts: u32,
-    /// What the parts' files are called, before their number
+    /// Name of the part files, without their number
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(long, short)]
     force: bool,
 }
@@ -38,7 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   ribbon build --variant homogeneous words.txt -o words.ribbon
   ribbon cut words.ribbon -k 4 -o words.part
-  ribbon join words.part.* -o whole.ribbon";
+  ribbon join words.part.* -o joined.ribbon";
 
 pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;

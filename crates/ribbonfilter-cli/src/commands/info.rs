@@ -1,4 +1,4 @@
-//! `ribbon info`: what a filter is.
+//! `ribbon info`: shows the properties of a filter.
 
 use crate::error::{Error, Result};
 use crate::filter_file;
@@ -7,17 +7,17 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show what a filter is: keys, size, rate, variant
+/// Show the properties of a filter: keys, size, rate, variant
 ///
-/// Reads the end of the file alone, and of a container of shards the directory; `ribbon verify`
-/// reads all of it.
+/// Reads only the footer and, for a container of shards, the directory. `ribbon verify` reads the
+/// whole file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The filter file, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -27,7 +27,7 @@ Examples:
   ribbon info words.ribbon
   ribbon info words.ribbon --json | jq .bits_per_key
 
-`overhead` is all that is stored over what theory demands for the expected rate, minus one.";
+`overhead` is the number of stored bits over the theoretical minimum for the expected rate, minus one.";
 
 pub fn run(arguments: &Arguments) -> Result {
     let description = filter_file::open_set(&arguments.filter)?.description();
@@ -35,12 +35,12 @@ pub fn run(arguments: &Arguments) -> Result {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Labels and values, one below the other.
+/// Formats labels and values, one pair per line.
 pub fn table(lines: &[(&str, String)]) -> String {
     lines.iter().map(|(label, value)| format!("{label:14}  {value}\n")).collect()
 }
 
-/// A value as JSON, with an end of line.
+/// Formats a value as JSON, with a final line feed.
 pub fn json(value: &impl serde::Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(value).map_err(Error::new)?;
     Ok(text + "\n")

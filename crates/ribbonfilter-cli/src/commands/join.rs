@@ -1,4 +1,4 @@
-//! `ribbon join`: the parts of a filter become the filter again.
+//! `ribbon join`: joins the parts of a filter.
 
 use crate::error::{Error, Result};
 use crate::filter_file::{self, Description};
@@ -8,14 +8,14 @@ use ribbonfilter::{Filter, JoinError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Put the parts of a filter together again
+/// Join the parts of a filter
 ///
-/// Takes all parts that `ribbon cut` made of one filter, in any order, and gives that filter, byte
-/// for byte.
+/// Takes all parts that `ribbon cut` wrote for one filter, in any order, and writes the original
+/// filter, byte for byte.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The files of all parts, which nobody may change meanwhile
+    /// The files of all parts, which must not be modified during the run
     #[arg(value_name = "PART", required = true)]
     parts: Vec<PathBuf>,
     /// The file to write the filter to
@@ -41,16 +41,19 @@ pub fn run(arguments: &Arguments) -> Result {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error at the file that it is about.
+/// Attributes the error to the file that caused it.
 fn failed(error: &JoinError, paths: &[PathBuf]) -> Error {
     let (position, what) = match error {
-        JoinError::Foreign { position } => {
-            (position, "is of another filter than the first part, or of another cut: leave it out")
-        }
+        JoinError::Foreign { position } => (
+            position,
+            "belongs to another filter than the first part, or to another cut: leave it out",
+        ),
         JoinError::Doubled { position, .. } => {
-            (position, "is the same part as one before it: name each once")
+            (position, "is a duplicate of an earlier part: name each part once")
         }
-        JoinError::Damaged { position } => (position, "was altered: fetch or cut it again"),
+        JoinError::Damaged { position } => {
+            (position, "is corrupt: copy it again, or cut the filter again")
+        }
         other => return Error::new(other),
     };
     match paths.get(*position) {

@@ -1,15 +1,15 @@
-//! `ribbon man`: manual pages from the definitions of the commands.
+//! `ribbon man`: writes manual pages, generated from the definitions of the commands.
 
 use crate::error::{Error, Result};
 use clap::{Args, CommandFactory};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write the manual pages into a folder
+/// Write the manual pages into a directory
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A folder that is there already
+    /// An existing directory
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }

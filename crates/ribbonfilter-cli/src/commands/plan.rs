@@ -1,4 +1,4 @@
-//! `ribbon plan`: what every variant would take, before anything is built.
+//! `ribbon plan`: compares the variants before anything is built.
 
 use super::info::json;
 use crate::error::{Error, Result};
@@ -13,15 +13,15 @@ use std::process::ExitCode;
 
 /// Compare the variants for a number of keys, before building
 ///
-/// Shows the size, rate and memory of every variant and width that makes sense for so many keys.
-/// `*` marks what `ribbon build` takes if it is not told otherwise.
+/// Shows the size, rate and memory of every variant and width that suits the number of keys. `*`
+/// marks the default of `ribbon build`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The number of keys, as 1000000 or 1e6
+    /// The number of keys, such as 1000000 or 1e6
     #[arg(long, value_name = "N", value_parser = values::count)]
     keys: u64,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -51,14 +51,14 @@ struct Row {
 }
 
 pub fn run(arguments: &Arguments) -> Result {
-    // What cannot be planned at all says why.
+    // Fails with the reason if no variant can be planned.
     let chosen = arguments.target.builder().plan_for(arguments.keys).map_err(Error::new)?;
     let rows = rows(arguments, &chosen);
     print(if arguments.json { json(&rows)? } else { table(&rows) })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// All that can be planned and was not ruled out.
+/// A row for each variant and width that the arguments allow and that can be planned.
 fn rows(arguments: &Arguments, chosen: &Plan) -> Vec<Row> {
     let target = &arguments.target;
     let variants = values::VARIANTS.into_iter().map(|(_, variant)| variant);
@@ -104,9 +104,9 @@ impl Row {
 }
 
 const TITLES: [&str; 8] =
-    ["", "variant", "width", "size", "bits a key", "overhead", "rate", "memory to build"];
+    ["", "variant", "width", "size", "bits per key", "overhead", "rate", "memory to build"];
 
-/// Columns as wide as they must be: names to the left, numbers to the right.
+/// Aligns the columns: names to the left, numbers to the right.
 fn table(rows: &[Row]) -> String {
     let mut lines = vec![TITLES.map(String::from)];
     lines.extend(rows.iter().map(Row::cells));

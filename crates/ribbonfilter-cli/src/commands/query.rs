@@ -1,4 +1,4 @@
-//! `ribbon query`: which of these keys might be in the set?
+//! `ribbon query`: prints the keys that might be in the set.
 
 use crate::error::{Error, NOT_FOUND, Result};
 use crate::filter_file::{self, Set};
@@ -12,36 +12,36 @@ use std::process::ExitCode;
 
 /// Print the keys that might be in the set
 ///
-/// Keys are arguments, or lines of standard input or of files. Those that match are printed as
-/// they came, in their order. A key that was put in always matches; others match at the filter's
+/// Keys are arguments, or lines of standard input or of files. Keys that match are printed
+/// unchanged and in order. A key of the set always matches; any other key matches with the filter's
 /// expected rate.
 ///
-/// The filter is mapped into memory, not read in: nobody may change its file while it is in use.
-/// `ribbon build --force` does not change a file, it puts a new one in its place.
+/// The file is memory-mapped: it must not be modified while it is in use. `ribbon build --force` is
+/// safe: it replaces the file and does not modify it.
 ///
 /// Exit status: 0 if a key was printed or counted, 1 if none, 2 after an error.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The filter file, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// Keys to ask for; none reads them from standard input
+    /// Keys to look up; no key reads them from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
-    /// Read the keys from this file (`-` is standard input); may be given several times
+    /// Read the keys from this file (`-` is standard input); may be repeated
     #[arg(long = "keys", value_name = "FILE", conflicts_with = "keys")]
     files: Vec<PathBuf>,
-    /// Print the keys that do not match: those that are surely not in the set
+    /// Print the keys that do not match: they are certainly not in the set
     #[arg(long, short = 'v')]
     invert_match: bool,
-    /// Print only how many there are
+    /// Print only the number of keys
     #[arg(long, short)]
     count: bool,
-    /// Print nothing and stop at the first: the exit status tells
+    /// Print nothing and stop at the first match; only set the exit status
     #[arg(long, short)]
     quiet: bool,
-    /// Threads; 0 takes all there are. One keeps up with most input
+    /// Number of threads; 0 for one per core. One is fast enough for most input
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
     #[command(flatten)]
@@ -51,16 +51,16 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   ribbon query words.ribbon apple pear          those of the two that might be words
-  ribbon query -v words.ribbon < text.txt       lines that are surely no words
-  ribbon query -c words.ribbon --keys text.gz   how many match
+  ribbon query -v words.ribbon < text.txt       lines that are certainly not words
+  ribbon query -c words.ribbon --keys text.gz   the number of matches
   ribbon query -q words.ribbon apple && echo probably
   ribbon query --input hex pwned.ribbon 7C4A8D09CA3762AF61E59520943DC26494F8941B";
 
 pub fn run(arguments: &Arguments) -> Result {
     let filter = filter_file::open_set(&arguments.filter)?;
     let selected = match arguments.keys.as_slice() {
-        [] => ask_stream(arguments, &filter)?,
-        keys => ask_keys(arguments, &filter, keys)?,
+        [] => query_stream(arguments, &filter)?,
+        keys => query_keys(arguments, &filter, keys)?,
     };
     if arguments.count && !arguments.quiet {
         print(format!("{selected}\n"))?;
@@ -78,8 +78,8 @@ impl Arguments {
     }
 }
 
-/// Asks for the keys that were given as arguments; how many were selected.
-fn ask_keys(arguments: &Arguments, filter: &Set, keys: &[OsString]) -> Result<u64> {
+/// Looks up the keys that were given as arguments. Returns the number of selected keys.
+fn query_keys(arguments: &Arguments, filter: &Set, keys: &[OsString]) -> Result<u64> {
     let format = arguments.input.format()?;
     let (mut selected, mut text) = (0, Vec::new());
     for key in keys {
@@ -99,8 +99,8 @@ fn ask_keys(arguments: &Arguments, filter: &Set, keys: &[OsString]) -> Result<u6
     Ok(selected)
 }
 
-/// Asks for the records of the input; how many were selected.
-fn ask_stream(arguments: &Arguments, filter: &Set) -> Result<u64> {
+/// Looks up the records of the input. Returns the number of selected records.
+fn query_stream(arguments: &Arguments, filter: &Set) -> Result<u64> {
     let inputs = Inputs::new(&arguments.files)?;
     let format = arguments.input.format()?;
     let options = input::Options {
@@ -110,7 +110,7 @@ fn ask_stream(arguments: &Arguments, filter: &Set) -> Result<u64> {
     };
     let mut selected = 0;
     let work = |batch: &Batch, found: &mut Found| {
-        found.ask(arguments, filter, batch);
+        found.query(arguments, filter, batch);
         format.complete(&mut found.text);
     };
     input::read(&inputs, format, options, work, |_, found| {
@@ -123,7 +123,7 @@ fn ask_stream(arguments: &Arguments, filter: &Set) -> Result<u64> {
     Ok(selected)
 }
 
-/// What one batch gave.
+/// The results of one batch.
 #[derive(Default)]
 struct Found {
     hits: Vec<bool>,
@@ -133,7 +133,7 @@ struct Found {
 }
 
 impl Found {
-    fn ask(&mut self, arguments: &Arguments, filter: &Set, batch: &Batch) {
+    fn query(&mut self, arguments: &Arguments, filter: &Set, batch: &Batch) {
         self.hits.resize(batch.hashes().len(), false);
         filter.contains_hash_batch_into(batch.hashes(), &mut self.hits);
         self.selected = 0;

@@ -1,4 +1,4 @@
-//! `ribbon shrink`: a filter becomes a smaller one, without its keys.
+//! `ribbon shrink`: makes a filter smaller, without its keys.
 
 use crate::error::{Error, Result};
 use crate::filter_file::{self, Description};
@@ -11,12 +11,12 @@ use std::process::ExitCode;
 
 /// Make a filter smaller, without its keys
 ///
-/// No key is lost; absent keys are found by mistake more often. For every variant but homogeneous
-/// the result is the very file that a build for that rate or size would have given.
+/// The smaller filter has the same keys and a higher false-positive rate. For every variant except
+/// homogeneous, it is identical to the file that a build for that rate or size writes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The filter file, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
     /// The file to write the smaller filter to
@@ -32,13 +32,13 @@ pub struct Arguments {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Target {
-    /// The false-positive rate that it may have, as 0.05, 5% or 1/20
+    /// Maximum false-positive rate, such as 0.05, 5% or 1/20
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     fpr: Option<f64>,
-    /// All the bytes that it may take, as 4096 or 1.5GiB
+    /// Maximum size of the file, such as 4096 or 1.5GiB
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     size: Option<u64>,
-    /// The columns that it shall have, as 4 or 5.5
+    /// Number of columns, such as 4 or 5.5
     #[arg(long, value_name = "COLUMNS")]
     columns: Option<f64>,
 }

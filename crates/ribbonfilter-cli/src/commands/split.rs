@@ -1,4 +1,4 @@
-//! `ribbon split`: a filter becomes several that answer together as it does.
+//! `ribbon split`: splits a filter into several that together are equivalent to it.
 
 use crate::error::{Error, Result, shown};
 use crate::filter_file::{self, Description};
@@ -10,22 +10,22 @@ use std::process::ExitCode;
 
 /// Split a filter into several smaller ones, by columns
 ///
-/// A key might be in the set if all parts say so; as many of them may be asked as are at hand,
-/// and each has the rate of its own columns. They are named after the output: OUT.1, OUT.2, …
+/// A key might be in the set if it matches in all parts. It is enough to query the parts that are
+/// at hand; each part has the rate of its own columns. The files are named OUT.1, OUT.2, …
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The filter's file, which nobody may change meanwhile
+    /// The filter file, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// The columns of each part, as 4,4; together those of the filter (`ribbon info` tells
-    /// them, a fraction counts as one)
+    /// Columns of each part, such as 4,4. The sum must be the columns of the filter, rounded up
+    /// (see `ribbon info`)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
     columns: Vec<u32>,
-    /// What the parts' files are called, before their number
+    /// Name of the part files, without their number
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(long, short)]
     force: bool,
 }

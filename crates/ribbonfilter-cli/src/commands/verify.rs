@@ -1,4 +1,4 @@
-//! `ribbon verify`: is a file whole, and are all its keys in it?
+//! `ribbon verify`: checks that a file is intact and that no key is missing.
 
 use crate::error::{Error, NOT_FOUND, Result, shown};
 use crate::filter_file::{self, Set};
@@ -10,24 +10,24 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check that a filter, map, part or container is whole, and that no key is missing
+/// Check that a filter, map, part or container is intact and that no key is missing
 ///
-/// Reads every byte and compares the checksums. With --keys, asks a filter for every key: the first
-/// that is missing is named, and means that the filter was built from others, or that they are read
-/// in another way (--input, --column).
+/// Reads every byte and compares the checksums. With --keys, also looks up every key in a filter
+/// and reports the first missing one. A missing key means that the filter was built from other
+/// keys, or with other input options (--input, --column).
 ///
-/// Exit status: 0 if all is well, 1 if a key is missing, 2 if the file is damaged or after
-/// another error. Nobody may change the file while it is in use.
+/// Exit status: 0 on success, 1 if a key is missing, 2 if the file is corrupt or after another
+/// error. The file must not be modified while it is in use.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The file of a filter, map, part or container, which nobody may change meanwhile
+    /// The file of a filter, map, part or container, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
-    /// A file of keys that must all be there (`-` is standard input); may be given several times
+    /// A file of keys that must all be in the filter (`-` is standard input); may be repeated
     #[arg(long, value_name = "FILE")]
     keys: Vec<PathBuf>,
-    /// Threads; 0 takes all there are
+    /// Number of threads; 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     #[command(flatten)]
@@ -44,14 +44,14 @@ pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;
     if arguments.keys.is_empty() {
         filter_file::verify(path)?;
-        print(format!("{}: whole\n", shown(path)))?;
+        print(format!("{}: intact\n", shown(path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let filter = filter_file::open_set(path)?;
     filter.verify().map_err(|error| filter_file::failed(path, &error))?;
     match look_for_all(arguments, &filter)? {
         Ok(keys) => {
-            print(format!("{}: whole, all of {} keys found\n", shown(path), show::count(keys)))?;
+            print(format!("{}: intact, all {} keys found\n", shown(path), show::count(keys)))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(missing) => {
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result {
     }
 }
 
-/// How many keys were looked for, or which one is missing.
+/// Looks up all keys. Returns their number, or a description of the first missing key.
 fn look_for_all(arguments: &Arguments, filter: &Set) -> Result<std::result::Result<u64, String>> {
     let inputs = Inputs::new(&arguments.keys)?;
     let format = arguments.input.format()?;
@@ -86,7 +86,7 @@ fn look_for_all(arguments: &Arguments, filter: &Set) -> Result<std::result::Resu
 }
 
 fn describe(batch: &Batch, index: usize, inputs: &Inputs, format: &Format) -> String {
-    let place = batch.place(index, inputs, format);
+    let location = batch.location(index, inputs, format);
     let record = batch.record(index).trim_ascii_end();
-    format!("the key of {place} is missing ({})", record.escape_ascii())
+    format!("the key of {location} is missing ({})", record.escape_ascii())
 }

@@ -1,18 +1,18 @@
-//! Hexadecimal digits become the bytes that they stand for.
+//! Decodes hexadecimal digits to bytes.
 
-/// Digits that are decoded at once: as many as a machine word holds.
+/// Number of digits that are decoded together: one per byte of a machine word.
 const BLOCK: usize = 8;
 
-/// A byte in all places of a word.
+/// A word with this value in all bytes.
 const fn all(byte: u8) -> u64 {
     u64::from_le_bytes([byte; BLOCK])
 }
 
-/// Decodes all digits into `bytes`, or says what is wrong with them.
+/// Decodes all digits into `bytes`, or returns a message that describes the first mistake.
 pub fn decode(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
     let (blocks, rest) = digits.as_chunks::<BLOCK>();
     bytes.resize(digits.len().div_ceil(BLOCK) * BLOCK / 2, 0);
-    // Wrong digits are gathered and looked for afterwards: no branch a digit.
+    // Collect wrong digits and look for them afterwards: no branch per digit.
     let mut wrong = 0;
     let mut decode_to = |decoded: &mut [u8; BLOCK / 2], block: &[u8; BLOCK]| {
         let (four, bad) = decode_block(u64::from_le_bytes(*block));
@@ -35,24 +35,24 @@ pub fn decode(digits: &[u8], bytes: &mut Vec<u8>) -> Result<(), String> {
     Ok(())
 }
 
-/// The four bytes that eight digits stand for, and a bit for every one that is no digit. All
-/// eight are looked at together, each in its byte of the word.
+/// Decodes eight digits to four bytes. The second result has a bit set for every byte that is not a
+/// digit. All eight digits are processed together, each in its byte of the word.
 #[inline(always)]
 fn decode_block(digits: u64) -> (u32, u64) {
     let ascii = digits & all(0x7f);
     let lower = ascii | all(0x20);
     let letter = between(lower, b'a', b'f');
     let good = (between(ascii, b'0', b'9') | letter) & !digits;
-    // The last four bits of 'a' are 1: a letter's value is 9 more.
+    // The low four bits of 'a' are 1, so the value of a letter is 9 more than its low bits.
     let values = (ascii & all(0x0f)) + (letter >> 7 | letter >> 4);
-    // Each pair of values becomes a byte, and the bytes move together.
+    // Combine each pair of values to a byte, then move the bytes together.
     let pairs = (values << 4 | values >> 8) & 0x00ff_00ff_00ff_00ff;
     let pairs = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
     ((pairs | pairs >> 16) as u32, good & all(0x80) ^ all(0x80))
 }
 
-/// The highest bit of every byte that lies between two others; all are below 128, so that no
-/// sum reaches the next byte.
+/// Sets the highest bit of every byte from `first` to `last`. All bytes must be below 128, so that
+/// no sum carries into the next byte.
 #[inline(always)]
 fn between(bytes: u64, first: u8, last: u8) -> u64 {
     (bytes + all(0x80 - first)) & !(bytes + all(0x7f - last)) & all(0x80)
@@ -61,7 +61,8 @@ fn between(bytes: u64, first: u8, last: u8) -> u64 {
 fn complaint(digits: &[u8]) -> String {
     match digits.iter().find(|digit| !digit.is_ascii_hexdigit()) {
         Some(&digit) => {
-            format!("'{}' is no hexadecimal digit: is it --input lines?", digit.escape_ascii())
+            let digit = digit.escape_ascii();
+            format!("'{digit}' is not a hexadecimal digit: did you mean --input lines?")
         }
         None if digits.is_empty() => "no hexadecimal digits: remove the empty line".into(),
         None => format!("{} hexadecimal digits, an odd number: one is missing", digits.len()),
@@ -77,9 +78,9 @@ mod tests {
         let mut bytes = vec![9; 100];
         decode(b"00fFA5", &mut bytes).expect("digits");
         assert_eq!(bytes, [0x00, 0xff, 0xa5]);
-        for (digits, said) in [("", "no hex"), ("abc", "odd"), ("0g", "'g'"), ("a b0", "' '")] {
+        for (digits, part) in [("", "no hex"), ("abc", "odd"), ("0g", "'g'"), ("a b0", "' '")] {
             let complaint = decode(digits.as_bytes(), &mut bytes).expect_err("not digits");
-            assert!(complaint.contains(said), "{digits}: {complaint}");
+            assert!(complaint.contains(part), "{digits}: {complaint}");
         }
         let digits: Vec<u8> = (0..100).map(|at| b"0123456789abcdefABCDEF"[at * 7 % 22]).collect();
         for len in (2..=100).step_by(2) {

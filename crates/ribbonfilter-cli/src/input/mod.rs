@@ -1,15 +1,15 @@
-//! Keys from files: [`source`] reads chunks of whole records, [`records`] splits and hashes
-//! them, [`crew`] does so on several threads and hands the batches on in their order.
+//! Reads keys from files: [`source`] reads chunks of complete records, [`records`] splits and
+//! hashes them, [`parallel`] does this on several threads and delivers the batches in order.
 //!
-//! Only a few chunks are in memory at once. Files are read, not mapped: a map would count as
-//! memory of the process, and a file that is cut short meanwhile would kill it.
+//! Only a few chunks are in memory at the same time. Files are read, not mapped: a mapping would
+//! count as memory of the process, and the process would be killed if the file were truncated.
 
-mod crew;
 mod hex;
+mod parallel;
 mod records;
 mod source;
 
-pub use crew::{Batch, Flow, Options, read};
+pub use parallel::{Batch, Flow, Options, read};
 pub use source::Inputs;
 
 use crate::error::{Error, Result};
@@ -21,30 +21,30 @@ pub use records::Format;
 /// How the bytes of the input become keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Encoding {
-    /// A key is a line, without its end (LF or CRLF)
+    /// A key is a line, without its line end (LF or CRLF)
     Lines,
-    /// A key is the bytes that a line of hexadecimal digits stands for; `:count` may follow
+    /// A key is a line of hexadecimal digits, decoded to bytes; `:count` may follow
     Hex,
-    /// A key is an integer of 8 bytes, least significant first
+    /// A key is an integer of 8 bytes in little-endian order
     U64le,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArguments {
-    /// What the input holds
+    /// Format of the input
     #[arg(long, value_enum, value_name = "WHAT", default_value = "lines")]
     input: Encoding,
-    /// Lines end with a NUL byte instead of a line feed
+    /// Lines end with a NUL byte instead of LF
     #[arg(long, short = '0')]
     null: bool,
-    /// The key is the N-th field of its line, from 1
+    /// The key is the N-th field of its line, counted from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     column: Option<u32>,
-    /// What separates the fields of a line: one character [default: a tab]
+    /// Separator of the fields of a line: one character [default: a tab]
     #[arg(long, value_name = "D", value_parser = values::delimiter, requires = "column")]
     delimiter: Option<u8>,
-    /// Take input that begins like gzip or zstd as it is
+    /// Do not decompress input that begins like gzip or zstd
     #[arg(long)]
     plain: bool,
 }
@@ -52,32 +52,32 @@ pub struct InputArguments {
 /// How the lines of the input become keys with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PairEncoding {
-    /// A key is what comes before the last delimiter of a line
+    /// A key is the part of a line that precedes the last delimiter
     Lines,
-    /// A key is the bytes that hexadecimal digits stand for; `:count` follows
+    /// A key is hexadecimal digits, decoded to bytes; `:count` follows
     Hex,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct PairArguments {
-    /// What the input holds
+    /// Format of the input
     #[arg(long, value_enum, value_name = "WHAT", default_value = "lines")]
     input: PairEncoding,
-    /// Lines end with a NUL byte instead of a line feed
+    /// Lines end with a NUL byte instead of LF
     #[arg(long, short = '0')]
     null: bool,
-    /// What separates key and value: one character [default: a tab, or a colon for hex]
+    /// Separator of key and value: one character [default: a tab, or a colon for hex]
     #[arg(long, value_name = "D", value_parser = values::delimiter)]
     delimiter: Option<u8>,
-    /// Take input that begins like gzip or zstd as it is
+    /// Do not decompress input that begins like gzip or zstd
     #[arg(long)]
     plain: bool,
 }
 
 impl PairArguments {
     pub fn format(&self) -> Format {
-        let (encoding, usual) = match self.input {
+        let (encoding, default) = match self.input {
             PairEncoding::Lines => (Encoding::Lines, b'\t'),
             PairEncoding::Hex => (Encoding::Hex, b':'),
         };
@@ -85,17 +85,19 @@ impl PairArguments {
             encoding,
             end: if self.null { 0 } else { b'\n' },
             column: None,
-            value_behind: Some(self.delimiter.unwrap_or(usual)),
+            value_behind: Some(self.delimiter.unwrap_or(default)),
             plain: self.plain,
         }
     }
 }
 
 impl InputArguments {
-    /// Refuses what is for lines where there are none.
+    /// Converts the arguments. Rejects options for lines if the input has none.
     pub fn format(&self) -> Result<Format> {
         if self.input == Encoding::U64le && (self.null || self.column.is_some()) {
-            return Err(Error::new("--null and --column are for lines: leave them out for u64le"));
+            return Err(Error::new(
+                "--null and --column are for lines: do not use them with u64le",
+            ));
         }
         let delimiter = self.delimiter.unwrap_or(b'\t');
         Ok(Format {

@@ -1,8 +1,9 @@
-//! Threads that take turns: each reads a chunk, hashes it while others read, and hands it on
-//! when those before it have been handed on.
+//! Reads and hashes the input on several threads, in order.
 //!
-//! So the order is kept, a thread more means a chunk more in memory, and one thread needs no
-//! other. Reading alone is serial, at the speed of a copy from the system's cache.
+//! Every thread repeats three steps: it reads a chunk, hashes it while other threads read, and
+//! delivers it once all preceding chunks have been delivered. This keeps the order, needs memory
+//! for one chunk per thread, and works with a single thread. Only reading is serial; it runs at the
+//! speed of a copy from the page cache.
 
 use super::records::{Format, Hashed};
 use super::source::{Chunk, Inputs, Source};
@@ -11,7 +12,7 @@ use crate::progress::Progress;
 use std::marker::PhantomData;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Whether to read on.
+/// Whether to continue reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Continue,
@@ -23,8 +24,8 @@ pub enum Flow {
 pub struct Batch {
     chunk: Chunk,
     hashed: Hashed,
-    /// Records of the same input in the chunks before.
-    before: u64,
+    /// Number of records of the same input in the preceding chunks.
+    preceding: u64,
 }
 
 impl Batch {
@@ -32,66 +33,68 @@ impl Batch {
         &self.hashed.hashes
     }
 
-    /// The values behind the keys, if the format has any.
+    /// The values of the keys, if the format has any.
     pub fn values(&self) -> &[u64] {
         &self.hashed.values
     }
 
-    /// Which input the records are from.
+    /// The index of the input that the records are from.
     pub fn input(&self) -> usize {
         self.chunk.input
     }
 
-    /// A record with its end of line, which the last may lack.
+    /// A record with its line end, which the last record may lack.
     pub fn record(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.hashed.ends[index - 1] };
         &self.chunk.bytes()[start..self.hashed.ends[index]]
     }
 
-    /// Where a record is, for a message.
-    pub fn place(&self, index: usize, inputs: &Inputs, format: &Format) -> String {
-        inputs.place(self.chunk.input, format, self.before + index as u64)
+    /// The location of a record, for a message.
+    pub fn location(&self, index: usize, inputs: &Inputs, format: &Format) -> String {
+        inputs.location(self.chunk.input, format, self.preceding + index as u64)
     }
 }
 
-/// Who may read next, and from where.
+/// The state of reading, which one thread at a time uses.
 struct Reading<'a> {
     source: Source<'a>,
+    /// The number of the next chunk.
     next: u64,
     done: bool,
 }
 
-/// Who may hand on next, and to whom.
-struct Handing<S> {
+/// The state of delivery, which one thread at a time uses.
+struct Delivery<S> {
     sink: S,
+    /// The number of the batch that is delivered next.
     next: u64,
-    /// The input of the last batch and its records so far.
+    /// The input of the last batch and the number of its records so far.
     counted: (usize, u64),
     outcome: Result<Flow>,
 }
 
-impl<S> Handing<S> {
-    fn goes_on(&self) -> bool {
+impl<S> Delivery<S> {
+    fn continues(&self) -> bool {
         matches!(self.outcome, Ok(Flow::Continue))
     }
 }
 
-/// All that the threads share.
-struct Crew<'a, T, W, S> {
+/// The state that the threads share.
+struct Pipeline<'a, T, W, S> {
     inputs: &'a Inputs,
     format: Format,
     key_seed: u64,
     work: W,
     reading: Mutex<Reading<'a>>,
-    handing: Mutex<Handing<S>>,
-    turn: Condvar,
-    /// Each thread has a result of its own.
+    delivery: Mutex<Delivery<S>>,
+    delivered: Condvar,
+    /// Each thread has its own result.
     result: PhantomData<fn() -> T>,
 }
 
-/// Reads all inputs. `work` is done for each batch on any thread, `sink` gets the batches and
-/// what came of them one by one, in their order. What comes of a batch overwrites what came of
-/// an earlier one, so that its buffers are allocated once.
+/// Reads all inputs. `work` runs for each batch on any thread. `sink` then receives the batches and
+/// their results one by one, in order. `work` overwrites the result of an earlier batch, so that
+/// its buffers are reused.
 pub fn read<T, W, S>(
     inputs: &Inputs,
     format: Format,
@@ -105,55 +108,56 @@ where
     S: FnMut(&Batch, &mut T) -> Result<Flow> + Send,
 {
     let source = Source::new(inputs, format, options.progress);
-    let crew = Crew {
+    let pipeline = Pipeline {
         inputs,
         format,
         key_seed: options.key_seed,
         work,
         reading: Mutex::new(Reading { source, next: 0, done: false }),
-        handing: Mutex::new(Handing {
+        delivery: Mutex::new(Delivery {
             sink,
             next: 0,
             counted: (0, 0),
             outcome: Ok(Flow::Continue),
         }),
-        turn: Condvar::new(),
+        delivered: Condvar::new(),
         result: PhantomData,
     };
     std::thread::scope(|scope| {
         for _ in 1..threads(options.threads) {
-            // A thread that the system refuses is not missed: the others do its work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || crew.take_turns());
+            // If a thread cannot be spawned, the other threads do its work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || pipeline.run());
         }
-        crew.take_turns();
+        pipeline.run();
     });
-    let handing = crew.handing.into_inner().unwrap_or_else(PoisonError::into_inner);
-    handing.outcome.map(|_| ())
+    let delivery = pipeline.delivery.into_inner().unwrap_or_else(PoisonError::into_inner);
+    delivery.outcome.map(|_| ())
 }
 
-/// How to read.
+/// Options for reading.
 pub struct Options<'a> {
     pub key_seed: u64,
-    /// 0 takes all there are.
+    /// The number of threads; 0 for one per core.
     pub threads: usize,
     pub progress: &'a Progress,
 }
 
-fn threads(asked: usize) -> usize {
-    match asked {
+fn threads(requested: usize) -> usize {
+    match requested {
         0 => std::thread::available_parallelism().map_or(1, Into::into),
-        // More only wait for each other.
-        asked => asked.min(256),
+        // More threads would only wait for each other.
+        requested => requested.min(256),
     }
 }
 
-impl<T, W, S> Crew<'_, T, W, S>
+impl<T, W, S> Pipeline<'_, T, W, S>
 where
     T: Default,
     W: Fn(&Batch, &mut T) + Sync,
     S: FnMut(&Batch, &mut T) -> Result<Flow> + Send,
 {
-    fn take_turns(&self) {
+    /// Reads, hashes and delivers chunks until the input ends; every thread runs this.
+    fn run(&self) {
         let (mut batch, mut result) = (Batch::default(), T::default());
         while let Some((number, filled)) = self.fill(&mut batch.chunk) {
             let worked = filled.map(|()| {
@@ -161,13 +165,14 @@ where
                 (self.work)(&batch, &mut result);
                 &mut result
             });
-            if !self.hand_on(number, &mut batch, worked) {
+            if !self.deliver(number, &mut batch, worked) {
                 lock(&self.reading).done = true;
             }
         }
     }
 
-    /// The next chunk with its number, or an error in its place; none at the end.
+    /// Reads the next chunk and returns its number, or an error in its place. Returns `None` at the
+    /// end of the input.
     fn fill(&self, chunk: &mut Chunk) -> Option<(u64, Result<()>)> {
         let mut reading = lock(&self.reading);
         if reading.done {
@@ -188,33 +193,40 @@ where
         Some((reading.next - 1, filled))
     }
 
-    /// Waits for its turn and hands the batch on; whether to go on.
-    fn hand_on(&self, number: u64, batch: &mut Batch, worked: Result<&mut T>) -> bool {
-        let waiting = |handing: &mut Handing<S>| handing.goes_on() && handing.next != number;
-        let handing = self.turn.wait_while(lock(&self.handing), waiting);
-        let mut handing = handing.unwrap_or_else(PoisonError::into_inner);
-        if handing.goes_on() {
-            handing.outcome = worked.and_then(|worked| self.accept(&mut handing, batch, worked));
-            handing.next += 1;
-            self.turn.notify_all();
+    /// Waits until all preceding batches are delivered, then delivers this one. Returns whether to
+    /// continue.
+    fn deliver(&self, number: u64, batch: &mut Batch, worked: Result<&mut T>) -> bool {
+        let waits = |delivery: &mut Delivery<S>| delivery.continues() && delivery.next != number;
+        let delivery = self.delivered.wait_while(lock(&self.delivery), waits);
+        let mut delivery = delivery.unwrap_or_else(PoisonError::into_inner);
+        if delivery.continues() {
+            delivery.outcome = worked.and_then(|worked| self.accept(&mut delivery, batch, worked));
+            delivery.next += 1;
+            self.delivered.notify_all();
         }
-        handing.goes_on()
+        delivery.continues()
     }
 
-    fn accept(&self, handing: &mut Handing<S>, batch: &mut Batch, worked: &mut T) -> Result<Flow> {
-        let (input, records) = handing.counted;
-        batch.before = if input == batch.chunk.input { records } else { 0 };
+    /// Passes a batch and its result to the sink, or returns the error of its first bad record.
+    fn accept(
+        &self,
+        delivery: &mut Delivery<S>,
+        batch: &mut Batch,
+        worked: &mut T,
+    ) -> Result<Flow> {
+        let (input, records) = delivery.counted;
+        batch.preceding = if input == batch.chunk.input { records } else { 0 };
         let found = batch.hashes().len();
-        handing.counted = (batch.chunk.input, batch.before + found as u64);
+        delivery.counted = (batch.chunk.input, batch.preceding + found as u64);
         if let Some(complaint) = &batch.hashed.complaint {
-            let place = batch.place(found, self.inputs, &self.format);
-            return Err(Error::new(format_args!("{place}: {complaint}")));
+            let location = batch.location(found, self.inputs, &self.format);
+            return Err(Error::new(format_args!("{location}: {complaint}")));
         }
-        (handing.sink)(batch, worked)
+        (delivery.sink)(batch, worked)
     }
 }
 
-/// A lock whose holder cannot have panicked: if one does, so does the whole scope.
+/// Locks a mutex and ignores poisoning: if a thread panics, so does the whole scope.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,19 +1,19 @@
-//! A chunk of whole records becomes key hashes, without a copy of any line.
+//! Hashes the keys of a chunk of complete records, without copying a line.
 
 use super::{Encoding, hex};
 use memchr::{memchr, memchr_iter, memrchr};
 use ribbonfilter::Key;
 
-/// How records are told apart and which part of one is the key.
+/// How records are separated, and which part of a record is the key.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub encoding: Encoding,
     /// The byte that ends a line.
     pub end: u8,
     pub column: Option<Column>,
-    /// What separates the key from a value behind it; the last one in the line counts.
+    /// The delimiter between a key and the value that follows it; the last one in the line counts.
     pub value_behind: Option<u8>,
-    /// Whether nothing is decompressed.
+    /// Whether to read compressed input as it is.
     pub plain: bool,
 }
 
@@ -24,30 +24,30 @@ pub struct Column {
     pub delimiter: u8,
 }
 
-/// Bytes of a `u64le` record.
+/// The size of a `u64le` record in bytes.
 const INTEGER: usize = 8;
 
-/// What was found in one chunk.
+/// The hashes and values of one chunk.
 #[derive(Default)]
 pub struct Hashed {
     pub hashes: Vec<u64>,
-    /// The values behind the keys, if the format has any.
+    /// The values of the keys, if the format has any.
     pub values: Vec<u64>,
-    /// Where each record ends, its end of line included.
+    /// Where each record ends, its line end included.
     pub ends: Vec<usize>,
-    /// What is wrong with the record behind the last one hashed.
+    /// The error of the record that follows the last hashed one, if it has one.
     pub complaint: Option<String>,
     scratch: Vec<u8>,
 }
 
 impl Format {
-    /// How much of `bytes` is whole records, if there is one.
+    /// The number of bytes of the complete records at the beginning of `bytes`, if there is one.
     pub fn whole_records(&self, bytes: &[u8]) -> Option<usize> {
-        let whole = match self.encoding {
+        let len = match self.encoding {
             Encoding::U64le => bytes.len() - bytes.len() % INTEGER,
             Encoding::Lines | Encoding::Hex => memrchr(self.end, bytes)? + 1,
         };
-        (whole > 0).then_some(whole)
+        (len > 0).then_some(len)
     }
 
     /// Hashes every key of a chunk.
@@ -89,7 +89,7 @@ impl Format {
         Ok(())
     }
 
-    /// The part of a line that is the key, and the value if there is one.
+    /// The part of a line that holds the key, and the value if the format has one.
     fn key<'a>(&self, line: &'a [u8]) -> Result<&'a [u8], String> {
         let line = match line {
             [line @ .., b'\r'] if self.end == b'\n' => line,
@@ -101,19 +101,19 @@ impl Format {
         }
     }
 
-    /// Writes the key of a record as people write it.
+    /// Writes the key of a record as text.
     pub fn write_key(&self, record: &[u8], text: &mut Vec<u8>) {
         if let (Encoding::U64le, Some(integer)) = (self.encoding, record.first_chunk::<INTEGER>()) {
             text.extend_from_slice(u64::from_le_bytes(*integer).to_string().as_bytes());
             return;
         }
         let line = record.strip_suffix(&[self.end]).unwrap_or(record);
-        // A record that was hashed has a key.
+        // Every record that was hashed has a key.
         let key = self.key(line).unwrap_or(line);
         text.extend_from_slice(if self.encoding == Encoding::Hex { digits(key) } else { key });
     }
 
-    /// The hash of a key that was given as an argument.
+    /// Hashes a key that was given as an argument.
     pub fn hash_argument(&self, key: &[u8], key_seed: u64) -> Result<u64, String> {
         match self.encoding {
             Encoding::Lines => Ok(key.key_hash(key_seed)),
@@ -124,13 +124,14 @@ impl Format {
             }
             Encoding::U64le => {
                 let number = str::from_utf8(key).ok().and_then(|text| text.parse::<u64>().ok());
-                let number = number.ok_or("no integer from 0 to 2^64 - 1: write it in decimal")?;
+                let number =
+                    number.ok_or("not an integer from 0 to 2^64 - 1: write it in decimal")?;
                 Ok(number.key_hash(key_seed))
             }
         }
     }
 
-    /// Ends the last line of some records if it lacks its end.
+    /// Appends a line end if the last record lacks one.
     pub fn complete(&self, records: &mut Vec<u8>) {
         let lines = self.encoding != Encoding::U64le;
         if lines && records.last().is_some_and(|&last| last != self.end) {
@@ -138,7 +139,7 @@ impl Format {
         }
     }
 
-    /// What a record is called in a message.
+    /// The name of a record in messages.
     pub fn record_name(&self) -> &'static str {
         match self.encoding {
             Encoding::Lines | Encoding::Hex => "line",
@@ -147,10 +148,10 @@ impl Format {
     }
 }
 
-/// What is said of a record for which there is no room.
-const NO_MEMORY: &str = "the system refused memory for it: allow more, or use fewer threads";
+/// The message for a record that cannot be stored.
+const NO_MEMORY: &str = "not enough memory for it: allow more, or use fewer threads";
 
-/// Puts something at the end, or says that the system has no memory for it.
+/// Appends an item, or fails if there is not enough memory.
 fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), String> {
     list.try_reserve(1).map_err(|_| NO_MEMORY)?;
     list.push(item);
@@ -168,7 +169,7 @@ impl Column {
             }
             let Some(end) = end else {
                 return Err(format!(
-                    "{passed} columns, so no column {number}: is it the right --delimiter?"
+                    "no column {number}, only {passed}: is it the right --delimiter?"
                 ));
             };
             rest = &rest[end + 1..];
@@ -177,22 +178,22 @@ impl Column {
     }
 }
 
-/// A key and the value behind it.
+/// Splits a line into its key and the value that follows.
 fn with_value(line: &[u8], delimiter: u8) -> Result<(&[u8], u64), String> {
     let Some(end) = memrchr(delimiter, line) else {
         let delimiter = delimiter.escape_ascii();
-        return Err(format!("no value: write it behind the key and '{delimiter}'"));
+        return Err(format!("no value: write it after the key and '{delimiter}'"));
     };
     let (key, digits) = (&line[..end], &line[end + 1..]);
-    let value = whole_number(digits).ok_or_else(|| {
+    let value = parse_decimal(digits).ok_or_else(|| {
         let found = digits.escape_ascii();
-        format!("the value '{found}' is no whole number from 0 to 2^64 - 1")
+        format!("the value '{found}' is not an integer from 0 to 2^64 - 1")
     })?;
     Ok((key, value))
 }
 
-/// A number of decimal digits alone.
-fn whole_number(digits: &[u8]) -> Option<u64> {
+/// Parses a number that consists only of decimal digits.
+fn parse_decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
     }
@@ -202,7 +203,7 @@ fn whole_number(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// What comes before the `:count` of a breached password.
+/// The digits that precede the `:count` of a breached password.
 fn digits(key: &[u8]) -> &[u8] {
     &key[..memchr(b':', key).unwrap_or(key.len())]
 }
@@ -215,7 +216,7 @@ fn hash_integers(chunk: &[u8], key_seed: u64, hashed: &mut Hashed) -> Result<(),
     hashed.ends.extend((1..=integers.len()).map(|count| count * INTEGER));
     match rest.len() {
         0 => Ok(()),
-        over => Err(format!("{over} bytes instead of {INTEGER}: was it cut short?")),
+        len => Err(format!("{len} bytes instead of {INTEGER}: was it truncated?")),
     }
 }
 
@@ -281,11 +282,11 @@ mod tests {
         assert_eq!(hash(second, b"a;b;c\r\nd;e\r\n").hashes, hashes(&[b"b", b"e"]));
         let hashed = hash(second, b"a;b\nlonely\n");
         assert_eq!(hashed.hashes.len(), 1);
-        assert!(hashed.complaint.expect("no column 2").contains("1 columns, so no column 2"));
+        assert!(hashed.complaint.expect("no column 2").contains("no column 2, only 1"));
     }
 
     #[test]
-    fn values_behind_the_last_delimiter() {
+    fn values_follow_the_last_delimiter() {
         let valued = Format { value_behind: Some(b'\t'), ..LINES };
         let hashed = hash(valued, b"ada\t36\r\na\tb\t18446744073709551615\n\t007");
         assert_eq!(hashed.hashes, hashes(&[b"ada", b"a\tb", b""]));
@@ -293,7 +294,7 @@ mod tests {
         let counted = Format { value_behind: Some(b':'), ..HEX };
         let hashed = hash(counted, b"00FF:12\n");
         assert_eq!((hashed.hashes, hashed.values), (hashes(&[&[0, 255]]), vec![12]));
-        for (line, said) in [
+        for (line, part) in [
             ("ada", "no value"),
             ("ada\t", "''"),
             ("ada\t-1", "'-1'"),
@@ -302,7 +303,7 @@ mod tests {
             ("ada\t18446744073709551616", "2^64 - 1"),
         ] {
             let hashed = hash(valued, format!("a\t1\n{line}\n").as_bytes());
-            assert!(hashed.complaint.expect("no value").contains(said), "{line}");
+            assert!(hashed.complaint.expect("no value").contains(part), "{line}");
             assert_eq!(hashed.hashes.len(), 1);
         }
     }

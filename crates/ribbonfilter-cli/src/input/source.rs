@@ -1,4 +1,4 @@
-//! Files and standard input, plain or compressed, in chunks of whole records.
+//! Reads files and standard input, plain or compressed, in chunks of complete records.
 
 use super::records::Format;
 use crate::error::{Error, Result, shown};
@@ -7,44 +7,44 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at once: large enough to make a hand-over between threads cheap, small
-/// enough to stay in the cache until they are hashed.
+/// The size of a chunk: large enough that switching between threads is cheap, small enough that
+/// the chunk stays in the cache until it is hashed.
 const CHUNK: usize = 1 << 19;
-/// The longest record: beyond, the input is surely something else than we were told.
-const LONGEST: usize = 1 << 28;
+/// The maximum size of a record: longer ones mean that the input has another format.
+const MAX_RECORD: usize = 1 << 28;
 
-/// The inputs of a command, in their order.
+/// The inputs of a command, in order.
 pub struct Inputs {
     paths: Vec<PathBuf>,
-    /// All their bytes, where that is known.
+    /// The total number of bytes, if it is known.
     total: Option<u64>,
 }
 
 impl Inputs {
-    /// The files named, or standard input if there is none. Fails early for files that are not
-    /// there.
+    /// The given files, or standard input if there is none. Fails early for files that do not
+    /// exist.
     pub fn new(paths: &[PathBuf]) -> Result<Self> {
         let paths = if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() };
         let sizes: Vec<_> = paths.iter().map(|path| size(path)).collect::<Result<_>>()?;
         Ok(Self { paths, total: sizes.into_iter().sum() })
     }
 
-    /// All bytes to be read, if that is known.
+    /// The total number of bytes to read, if it is known.
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Not one key is in any of them.
+    /// The error for inputs without any key.
     pub fn empty(&self) -> Error {
-        Error::at(self.name(0), "no keys there: give some")
+        Error::at(self.name(0), "contains no keys: at least one is needed")
     }
 
-    /// Where a record of an input is, for a message.
-    pub fn place(&self, input: usize, format: &Format, record: u64) -> String {
+    /// The location of a record of an input, for a message.
+    pub fn location(&self, input: usize, format: &Format, record: u64) -> String {
         format!("{}, {} {}", shown(self.name(input)), format.record_name(), record + 1)
     }
 
-    /// What an input is called in a message.
+    /// The name of an input in messages.
     pub fn name(&self, index: usize) -> &Path {
         match self.paths.get(index) {
             Some(path) if !is_stdin(path) => path,
@@ -57,7 +57,7 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The bytes of a regular file; none for pipes and the like.
+/// The size of a regular file; `None` for pipes and the like.
 fn size(path: &Path) -> Result<Option<u64>> {
     if is_stdin(path) {
         return Ok(None);
@@ -69,12 +69,12 @@ fn size(path: &Path) -> Result<Option<u64>> {
     Ok(metadata.is_file().then_some(metadata.len()))
 }
 
-/// Whole records of one input.
+/// Complete records of one input.
 #[derive(Default)]
 pub struct Chunk {
-    /// Which input.
+    /// The index of the input.
     pub input: usize,
-    /// The records are the first `len` bytes; the others are room to read into.
+    /// The records are the first `len` bytes; the rest is spare capacity.
     buffer: Vec<u8>,
     len: usize,
 }
@@ -85,15 +85,15 @@ impl Chunk {
     }
 }
 
-/// Reads the inputs one after the other.
+/// Reads the inputs in order.
 pub struct Source<'a> {
     inputs: &'a Inputs,
     format: Format,
     progress: &'a Progress,
-    /// The input being read or to be opened next.
+    /// The index of the input that is being read, or opened next.
     index: usize,
     reader: Option<Reader<'a>>,
-    /// The begin of a record whose end has not been read yet.
+    /// The beginning of a record whose end has not been read yet.
     carry: Vec<u8>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Source<'a> {
         Self { inputs, format, progress, index: 0, reader: None, carry: Vec::new() }
     }
 
-    /// Fills the chunk with the next whole records; false at the end of all inputs.
+    /// Fills the chunk with the next complete records. Returns false at the end of all inputs.
     pub fn fill(&mut self, chunk: &mut Chunk) -> Result<bool> {
         while self.index < self.inputs.paths.len() {
             let outcome = self.fill_from_input(chunk);
@@ -117,21 +117,22 @@ impl<'a> Source<'a> {
         Ok(false)
     }
 
-    /// The next records of the present input; false at its end, which may come with records.
+    /// Reads the next records of the current input. Returns false at its end; the chunk may have
+    /// records nevertheless.
     fn fill_from_input(&mut self, chunk: &mut Chunk) -> io::Result<bool> {
         chunk.input = self.index;
         chunk.len = 0;
         grow(&mut chunk.buffer, CHUNK)?;
         let mut filled = self.start(chunk)?;
         loop {
-            if let Some(whole) = self.format.whole_records(&chunk.buffer[..filled]) {
-                self.carry.try_reserve(filled - whole)?;
-                self.carry.extend_from_slice(&chunk.buffer[whole..filled]);
-                chunk.len = whole;
+            if let Some(end) = self.format.whole_records(&chunk.buffer[..filled]) {
+                self.carry.try_reserve(filled - end)?;
+                self.carry.extend_from_slice(&chunk.buffer[end..filled]);
+                chunk.len = end;
                 return Ok(true);
             }
             if filled == chunk.buffer.len() {
-                self.make_room(chunk)?;
+                self.grow_chunk(chunk)?;
             }
             let Some(reader) = &mut self.reader else { return Ok(false) };
             let count = reader.read(&mut chunk.buffer[filled..], self.progress)?;
@@ -143,8 +144,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Puts what was carried over into the chunk, or the first bytes of an input that has just
-    /// been opened.
+    /// Copies the carried-over bytes into the chunk, or the first bytes of a newly opened input.
+    /// Returns their number.
     fn start(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
         if self.reader.is_none() {
             let path = &self.inputs.paths[self.index];
@@ -158,17 +159,18 @@ impl<'a> Source<'a> {
         Ok(carried)
     }
 
-    fn make_room(&self, chunk: &mut Chunk) -> io::Result<()> {
+    /// Doubles the buffer of a chunk that is too small for one record.
+    fn grow_chunk(&self, chunk: &mut Chunk) -> io::Result<()> {
         let len = chunk.buffer.len();
-        if len >= LONGEST {
-            let what = format!("a line of more than {LONGEST} bytes: is it the right --input?");
+        if len >= MAX_RECORD {
+            let what = format!("a line of more than {MAX_RECORD} bytes: is it the right --input?");
             return Err(io::Error::other(what));
         }
         grow(&mut chunk.buffer, 2 * len)
     }
 }
 
-/// Makes a buffer at least so long; the system may refuse the memory.
+/// Grows a buffer to at least `len` bytes. Fails if there is not enough memory.
 fn grow(buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
     if buffer.len() < len {
         buffer.try_reserve_exact(len - buffer.len())?;
@@ -177,26 +179,26 @@ fn grow(buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// One input, opened.
+/// An opened input.
 enum Reader<'a> {
     Plain(Box<dyn Read + Send>),
-    Packed(Box<dyn Read + Send + 'a>),
+    Compressed(Box<dyn Read + Send + 'a>),
 }
 
 impl Reader<'_> {
-    /// Reads what there is, so that an answer need not wait for the next key; of compressed
-    /// input as much as there is room for, since its pieces are small.
-    fn read(&mut self, room: &mut [u8], progress: &Progress) -> io::Result<usize> {
+    /// Reads plain input once, so that a result does not wait for the next key. Fills the buffer
+    /// from compressed input, since the decoder returns small pieces.
+    fn read(&mut self, buffer: &mut [u8], progress: &Progress) -> io::Result<usize> {
         match self {
             Self::Plain(file) => {
-                let count = retry(|| file.read(room))?;
+                let count = retry(|| file.read(buffer))?;
                 progress.advance(count as u64);
                 Ok(count)
             }
-            Self::Packed(decoder) => {
+            Self::Compressed(decoder) => {
                 let mut filled = 0;
-                while filled < room.len() {
-                    match retry(|| decoder.read(&mut room[filled..])).map_err(damaged)? {
+                while filled < buffer.len() {
+                    match retry(|| decoder.read(&mut buffer[filled..])).map_err(corrupt)? {
                         0 => break,
                         count => filled += count,
                     }
@@ -207,7 +209,7 @@ impl Reader<'_> {
     }
 }
 
-/// An interrupted read is no error.
+/// Repeats a read that was interrupted by a signal.
 fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match read() {
@@ -217,60 +219,63 @@ fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-fn damaged(error: io::Error) -> io::Error {
+/// Converts an error of a decoder.
+fn corrupt(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => error,
-        _ => io::Error::other(format!("its compressed data is damaged ({error}): fetch it again")),
+        _ => io::Error::other(format!("corrupt compressed data ({error}): download it again")),
     }
 }
 
-/// How an input is packed, by its first bytes.
+/// The compression of an input, detected by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
+enum Compression {
     Gzip,
     Zstd,
 }
 
-/// What packed data begin with. The last is zstd's too: a frame to skip.
-const MAGICS: [(&[u8], Packing); 3] = [
-    (&[0x1f, 0x8b, 0x08], Packing::Gzip),
-    (&[0x28, 0xb5, 0x2f, 0xfd], Packing::Zstd),
-    (&[0x50, 0x2a, 0x4d, 0x18], Packing::Zstd),
+/// The magic numbers of compressed data. The last is that of a skippable zstd frame.
+const MAGICS: [(&[u8], Compression); 3] = [
+    (&[0x1f, 0x8b, 0x08], Compression::Gzip),
+    (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
+    (&[0x50, 0x2a, 0x4d, 0x18], Compression::Zstd),
 ];
 
-impl Packing {
-    fn of(first: &[u8]) -> Option<Self> {
-        MAGICS.iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, packing)| *packing)
+impl Compression {
+    fn detect(first: &[u8]) -> Option<Self> {
+        let found = MAGICS.iter().find(|(magic, _)| first.starts_with(magic));
+        found.map(|(_, compression)| *compression)
     }
 
-    /// Whether more bytes might yet tell that it is packed.
-    fn possible(first: &[u8]) -> bool {
+    /// Whether these bytes are a proper prefix of a magic number.
+    fn is_possible(first: &[u8]) -> bool {
         MAGICS.iter().any(|(magic, _)| magic.len() > first.len() && magic.starts_with(first))
     }
 }
 
-/// Opens an input. Of a plain one the first bytes have been read already.
+/// Opens an input. Returns a reader, and the first bytes of a plain input, which have already been
+/// read.
 fn open<'a>(path: &Path, plain: bool, progress: &'a Progress) -> io::Result<(Reader<'a>, Vec<u8>)> {
     let mut file: Box<dyn Read + Send> =
         if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     let first = if plain { Vec::new() } else { first_bytes(&mut file)? };
-    let Some(packing) = Packing::of(&first) else {
+    let Some(compression) = Compression::detect(&first) else {
         return Ok((Reader::Plain(file), first));
     };
     let counted = Counted { reader: Cursor::new(first).chain(file), progress };
-    let decoder: Box<dyn Read + Send + 'a> = match packing {
-        Packing::Gzip => {
+    let decoder: Box<dyn Read + Send + 'a> = match compression {
+        Compression::Gzip => {
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, counted)))
         }
-        Packing::Zstd => Box::new(zstd::stream::read::Decoder::new(counted)?),
+        Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(counted)?),
     };
-    Ok((Reader::Packed(decoder), Vec::new()))
+    Ok((Reader::Compressed(decoder), Vec::new()))
 }
 
-/// As few bytes as tell whether the input is packed.
+/// Reads no more bytes than are needed to detect the compression.
 fn first_bytes(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    while Packing::possible(&first) {
+    while Compression::is_possible(&first) {
         let mut byte = [0];
         if retry(|| file.read(&mut byte))? == 0 {
             break;
@@ -280,15 +285,15 @@ fn first_bytes(file: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// Tells of the packed bytes that were read, since only their number is known beforehand.
+/// Reports the progress in compressed bytes, since only their number is known in advance.
 struct Counted<'a, R> {
     reader: R,
     progress: &'a Progress,
 }
 
 impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(room)?;
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
         self.progress.advance(count as u64);
         Ok(count)
     }
@@ -299,12 +304,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_input_is_known_by_its_first_bytes() {
-        assert_eq!(Packing::of(&[0x1f, 0x8b, 0x08, 0x00]), Some(Packing::Gzip));
-        assert_eq!(Packing::of(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Packing::Zstd));
-        assert_eq!(Packing::of(b"(key"), None);
-        assert!(Packing::possible(b"") && Packing::possible(b"(") && !Packing::possible(b"k"));
-        // No byte more than needed is read: the rest may be long in coming.
+    fn compression_is_detected_by_the_first_bytes() {
+        assert_eq!(Compression::detect(&[0x1f, 0x8b, 0x08, 0x00]), Some(Compression::Gzip));
+        assert_eq!(Compression::detect(&[0x28, 0xb5, 0x2f, 0xfd]), Some(Compression::Zstd));
+        assert_eq!(Compression::detect(b"(key"), None);
+        assert!(Compression::is_possible(b"") && Compression::is_possible(b"("));
+        assert!(!Compression::is_possible(b"k"));
+        // No more bytes than needed are read: the next ones may take long to arrive.
         assert_eq!(first_bytes(&mut &b"key"[..]).expect("bytes"), b"k");
         assert_eq!(first_bytes(&mut &b"(key"[..]).expect("bytes"), b"(k");
     }

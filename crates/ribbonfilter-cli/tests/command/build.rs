@@ -1,16 +1,16 @@
-//! The same keys give the same file, however they come.
+//! The same keys give the same file, in any input format and order.
 
 use crate::support::{Folder, gzip, lines, zstd};
 use ribbonfilter::Filter;
 
-/// The filter file of these arguments.
+/// Builds a filter with these arguments and returns its file.
 fn built(folder: &Folder, arguments: &str) -> Vec<u8> {
     folder.good(&format!("build --force -o out.ribbon {arguments}"));
     folder.read("out.ribbon")
 }
 
 #[test]
-fn plain_or_packed_in_one_file_or_ten_in_any_order_by_any_threads() {
+fn compression_files_order_and_threads_do_not_matter() {
     let folder = Folder::new();
     let lines = lines(100_000);
     let text = lines.concat();
@@ -30,8 +30,8 @@ fn plain_or_packed_in_one_file_or_ten_in_any_order_by_any_threads() {
         .write("zstds", [zstd(&text.as_bytes()[..half]), zstd(&text.as_bytes()[half..])].concat());
     let mut ten = String::new();
     for (number, part) in lines.chunks(10_000).enumerate() {
-        let packed: fn(&[u8]) -> Vec<u8> = [<[u8]>::to_vec, gzip, zstd][number % 3];
-        folder.write(&format!("part{number}"), packed(part.concat().as_bytes()));
+        let compress: fn(&[u8]) -> Vec<u8> = [<[u8]>::to_vec, gzip, zstd][number % 3];
+        folder.write(&format!("part{number}"), compress(part.concat().as_bytes()));
         ten.push_str(&format!("part{number} "));
     }
 
@@ -45,9 +45,9 @@ fn plain_or_packed_in_one_file_or_ten_in_any_order_by_any_threads() {
     }
     assert!(built(&folder, "--null null") == expected);
     assert!(built(&folder, "--column 2 --delimiter ; table") == expected);
-    for packed in [text.as_bytes().to_vec(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
+    for input in [text.as_bytes().to_vec(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
         for arguments in ["build --force -o out.ribbon", "build -f -o out.ribbon -"] {
-            assert_eq!(folder.run_with(arguments, &packed).status, 0);
+            assert_eq!(folder.run_with(arguments, &input).status, 0);
             assert!(folder.read("out.ribbon") == expected);
         }
     }
@@ -70,13 +70,13 @@ fn digests_and_integers() {
     folder.write("integers", integers);
     let expected = Filter::build(0..1000, 0.01).expect("a filter").into_inner().to_vec();
     assert!(built(&folder, "--input u64le integers") == expected);
-    // A list of integers may begin as packed data does.
+    // A list of integers may begin like compressed data.
     folder.write("unlucky", 0x0008_8b1f_u64.to_le_bytes());
     let expected = Filter::build([0x0008_8b1f], 0.01).expect("a filter").into_inner().to_vec();
     assert!(built(&folder, "--plain --input u64le unlucky") == expected);
 }
 
-/// Lines longer than a chunk, at its borders, and empty ones.
+/// Lines longer than a chunk, lines at its boundaries, and empty lines.
 #[test]
 fn lines_of_all_lengths() {
     let folder = Folder::new();
@@ -114,9 +114,9 @@ fn targets_variants_and_seeds_reach_the_library() {
     }
 }
 
-/// More effort gives a file that is no larger, and it lacks no key.
+/// More effort gives a file that is not larger, and no key is missing.
 #[test]
-fn a_thorough_build_is_no_larger() {
+fn a_thorough_build_is_not_larger() {
     let folder = Folder::new();
     for keys in [1000, 4000, 20_000] {
         folder.write("keys", lines(keys).concat());
@@ -129,32 +129,32 @@ fn a_thorough_build_is_no_larger() {
 }
 
 #[test]
-fn the_last_line_tells_what_came_out() {
+fn the_last_line_is_a_summary() {
     let folder = Folder::new();
     folder.write("keys", lines(1000).concat());
-    let said = folder.good("build keys -o out.ribbon");
+    let output = folder.good("build keys -o out.ribbon");
     for part in
-        ["1,000 keys, ", " bytes, ", " bits a key, overhead ", "expected rate 0.00", "seconds\n"]
+        ["1,000 keys, ", " bytes, ", " bits per key, overhead ", "expected rate 0.00", "seconds\n"]
     {
-        assert!(said.contains(part), "{said:?} lacks {part:?}");
+        assert!(output.contains(part), "{output:?} lacks {part:?}");
     }
-    assert_eq!(said.lines().count(), 1);
+    assert_eq!(output.lines().count(), 1);
     assert_eq!(folder.good("build keys --quiet -o other.ribbon"), "");
     assert_eq!(folder.names(), ["keys", "other.ribbon", "out.ribbon"]);
 }
 
 #[test]
-fn an_existing_file_is_replaced_only_by_force() {
+fn an_existing_file_is_replaced_only_with_force() {
     let folder = Folder::new();
     folder.write("keys", "ada\n");
     folder.write("out.ribbon", "precious");
-    folder.run("build keys -o out.ribbon").fails_with("exists already: --force replaces it");
+    folder.run("build keys -o out.ribbon").fails_with("already exists: --force replaces it");
     assert_eq!(folder.read("out.ribbon"), b"precious");
     folder.good("build keys -o out.ribbon --force");
     assert_ne!(folder.read("out.ribbon"), b"precious");
 }
 
-/// New files are readable as the user's mask has it, and links keep pointing at theirs.
+/// New files have the permissions of the umask, and symbolic links are preserved.
 #[cfg(unix)]
 #[test]
 fn permissions_and_links() {
@@ -170,18 +170,18 @@ fn permissions_and_links() {
     assert_eq!(folder.read("link"), folder.read("out.ribbon"));
 }
 
-/// A build that spills gives the same file and leaves nothing in its folder.
+/// A build that spills hashes gives the same file and leaves its directory empty.
 #[test]
-fn hashes_beyond_the_memory_go_to_a_folder() {
+fn hashes_beyond_the_memory_are_spilled() {
     let folder = Folder::new();
     folder.write("keys", lines(400_000).concat());
-    std::fs::create_dir(folder.path("spill")).expect("a folder");
+    std::fs::create_dir(folder.path("spill")).expect("a directory");
     let arguments = "keys --variant standard --width 64";
     let expected = built(&folder, arguments);
     for threads in [1, 2] {
         let limits = format!("--memory 4MiB --spill spill --threads {threads}");
         assert!(built(&folder, &format!("{arguments} {limits}")) == expected);
-        assert_eq!(std::fs::read_dir(folder.path("spill")).expect("a folder").count(), 0);
+        assert_eq!(std::fs::read_dir(folder.path("spill")).expect("a directory").count(), 0);
     }
     let refused = folder.run("build keys -o other.ribbon --threads 1 --memory 4MiB");
     refused.fails_with("spill hashes to disk");

@@ -1,5 +1,5 @@
-//! A system that refuses: memory, space in a file, input that breaks off. And readers who come
-//! while a file is replaced.
+//! Fault injection: memory limits, file size limits, input that ends with an error. Also readers
+//! that open a file while it is replaced.
 
 #![cfg(target_os = "linux")]
 
@@ -13,26 +13,26 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs a command of the shell in the folder, where `ribbon` is the variable `$RIBBON`.
+/// Runs a shell script in the directory. The variable `$RIBBON` is the path of the command.
 fn shell(folder: &Folder, script: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", script]).env("RIBBON", RIBBON).current_dir(folder.path(""));
     command.stdin(Stdio::null()).output().expect("a shell")
 }
 
-/// Allocations below this may end the process where the system refuses them: the standard library
-/// and the C library have no other way.
+/// A failed allocation below this size may abort the process: the standard library and the C
+/// library cannot report it otherwise.
 const SMALL: u64 = 1 << 16;
 
-/// Under every limit on its address space the command builds the same filter or says in one line
-/// that there is no memory, and leaves nothing.
+/// With any limit on its address space, the command builds the same filter, or prints one line that
+/// says that there is not enough memory and leaves no file.
 #[test]
 fn too_little_address_space() {
     let folder = Folder::new();
     folder.write("keys", lines(if full() { 1_000_000 } else { 300_000 }).concat());
     folder.good("build keys --threads 1 -o good.ribbon");
     let good = folder.read("good.ribbon");
-    let (mut refused, mut built) = (0, 0);
+    let (mut failed, mut built) = (0, 0);
     let step = if full() { 256 } else { 2048 };
     for kilobytes in (12 << 10..48 << 10).step_by(step) {
         for threads in [1, 3] {
@@ -40,8 +40,8 @@ fn too_little_address_space() {
             let build = format!("build keys --force --threads {threads} -o out.ribbon");
             let script = format!("ulimit -v {kilobytes} && exec \"$RIBBON\" {build}");
             let output = shell(&folder, &script);
-            let said = String::from_utf8_lossy(&output.stderr);
-            let what = format!("{kilobytes} KiB, {threads} threads: {:?}, {said}", output.status);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let what = format!("{kilobytes} KiB, {threads} threads: {:?}, {stderr}", output.status);
             if output.status.success() {
                 assert!(folder.read("out.ribbon") == good, "{what}");
                 built += 1;
@@ -50,29 +50,31 @@ fn too_little_address_space() {
             assert_eq!(folder.read("out.ribbon"), b"old", "{what}");
             assert_eq!(folder.names(), ["good.ribbon", "keys", "out.ribbon"], "{what}");
             match output.status.code() {
-                Some(2) => assert!(said.contains("memory") && said.lines().count() == 1, "{what}"),
-                Some(127) => assert!(said.contains("shared"), "not even started: {what}"),
-                _ => assert!(is_small_refusal(&said), "{what}"),
+                Some(2) => {
+                    assert!(stderr.contains("memory") && stderr.lines().count() == 1, "{what}");
+                }
+                Some(127) => assert!(stderr.contains("shared"), "not even started: {what}"),
+                _ => assert!(is_small_allocation(&stderr), "{what}"),
             }
-            refused += 1;
+            failed += 1;
         }
     }
-    println!("{built} times built, {refused} times refused");
-    assert!(built > 0 && refused > 0, "{built} built, {refused} refused");
+    println!("{built} builds succeeded, {failed} failed");
+    assert!(built > 0 && failed > 0, "{built} built, {failed} failed");
 }
 
-/// Whether the process was ended by the standard library for few bytes, or by the C library.
-/// Several threads may say so at once.
-fn is_small_refusal(said: &str) -> bool {
-    let mut numbers = said.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-    match said.contains("memory allocation of ") {
+/// Whether the standard library aborted the process because of a small allocation, or the C library
+/// did. Several threads may print the message at the same time.
+fn is_small_allocation(stderr: &str) -> bool {
+    let mut numbers = stderr.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    match stderr.contains("memory allocation of ") {
         true => numbers.all(|bytes| bytes < SMALL),
-        false => said.starts_with("Fatal glibc error") && said.contains("memory"),
+        false => stderr.starts_with("Fatal glibc error") && stderr.contains("memory"),
     }
 }
 
-/// A limit on the size of files ends the process by a signal, or where that is ignored by an error;
-/// the old file stays, and no other.
+/// A limit on the size of files kills the process with a signal. If the signal is ignored, the
+/// command fails with an error. Either way, only the old file remains.
 #[test]
 fn a_limit_on_the_size_of_files() {
     let folder = Folder::new();
@@ -81,18 +83,18 @@ fn a_limit_on_the_size_of_files() {
     let build = "ulimit -f 16 && exec \"$RIBBON\" build keys --force --quiet -o old";
     let killed = shell(&folder, build);
     assert!(killed.status.signal().is_some(), "{killed:?}");
-    let told = shell(&folder, &format!("trap '' XFSZ; {build}"));
-    assert_eq!(told.status.code(), Some(2), "{told:?}");
-    let said = String::from_utf8_lossy(&told.stderr);
-    assert!(said.contains("old: File too large") && said.lines().count() == 1, "{said}");
+    let failed = shell(&folder, &format!("trap '' XFSZ; {build}"));
+    assert_eq!(failed.status.code(), Some(2), "{failed:?}");
+    let stderr = String::from_utf8_lossy(&failed.stderr);
+    assert!(stderr.contains("old: File too large") && stderr.lines().count() == 1, "{stderr}");
     assert_eq!(folder.read("old"), b"precious");
     assert_eq!(folder.names(), ["keys", "old"]);
 }
 
-/// Input that gives some megabytes of lines and then an error: the controlling end of a terminal
+/// Input that yields some megabytes of lines and then an error: the controlling end of a terminal
 /// whose other end is closed.
 #[test]
-fn input_that_breaks_off() {
+fn input_that_ends_with_an_error() {
     let folder = Folder::new();
     folder.write("old", "precious");
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
@@ -105,19 +107,19 @@ fn input_that_breaks_off() {
     let mut command = folder.command("build --force -o old");
     command.stdin(controller).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("ribbon runs");
-    drop(command); // it holds the controlling end, too
-    terminal.write_all(lines(100_000).concat().as_bytes()).expect("it reads");
+    drop(command); // it also holds the controlling end
+    terminal.write_all(lines(100_000).concat().as_bytes()).expect("the command reads");
     drop(terminal);
     let output = child.wait_with_output().expect("ribbon ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_eq!(said, "ribbon: standard input: Input/output error\n");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(stderr, "ribbon: standard input: Input/output error\n");
     assert_eq!(folder.read("old"), b"precious");
     assert_eq!(folder.names(), ["old"]);
 }
 
-/// While a file is replaced again and again, whoever opens it sees the one or the other, whole, and
-/// a map of the one outlives its replacement.
+/// While a file is replaced repeatedly, a reader sees one of the two versions, complete. A mapping
+/// of a version remains valid after its replacement.
 #[test]
 fn readers_during_replacement() {
     let folder = Folder::new();
@@ -134,13 +136,13 @@ fn readers_during_replacement() {
         while !is_over.load(Ordering::Relaxed) {
             let filter = Filter::open_file(&path).expect("always a filter");
             let which = versions.iter().position(|bytes| bytes == filter.as_bytes());
-            seen[which.expect("one of the two, whole")] += 1;
-            filter.verify().expect("whole");
+            seen[which.expect("one of the two versions")] += 1;
+            filter.verify().expect("intact");
             kept.truncate(4);
             kept.push(map(&path));
         }
         for filter in kept {
-            filter.verify().expect("still what was mapped");
+            filter.verify().expect("still intact");
             assert!(filter.contains("key number 0"));
         }
         seen
@@ -158,8 +160,8 @@ fn readers_during_replacement() {
     assert!(seen.iter().all(|seen| seen[0] + seen[1] > 0));
 }
 
-#[expect(unsafe_code, reason = "files here are replaced, never changed")]
+#[expect(unsafe_code, reason = "files are replaced here, never modified")]
 fn map(path: &std::path::Path) -> Filter<ribbonfilter::MappedBytes> {
-    // SAFETY: the command gives the name to a new file and leaves the old one as it is.
+    // SAFETY: the command gives the name to a new file and does not modify the old one.
     unsafe { Filter::map_file(path) }.expect("always a filter")
 }

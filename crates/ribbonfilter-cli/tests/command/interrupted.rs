@@ -1,4 +1,4 @@
-//! A build that is killed leaves the old file or the new one, whole, and nothing else.
+//! A build that is killed leaves the old file or the new one, complete, and no other file.
 
 use crate::support::{Folder, full, lines};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ fn killed_at_any_moment() {
     folder.good("build keys -o old.ribbon");
     let started = Instant::now();
     folder.good("build keys --fpr 0.001 -o new.ribbon");
-    let whole_time = started.elapsed();
+    let build_time = started.elapsed();
     let (old, new) = (folder.read("old.ribbon"), folder.read("new.ribbon"));
 
     let rounds = if full() { 500 } else { 20 };
@@ -20,16 +20,16 @@ fn killed_at_any_moment() {
         folder.write("target", &old);
         let mut command = folder.command("build keys --force --quiet --fpr 0.001 -o target");
         let mut child = command.spawn().expect("ribbon runs");
-        std::thread::sleep(moment(whole_time, round, rounds));
+        std::thread::sleep(moment(build_time, round, rounds));
         let _ = child.kill();
-        child.wait().expect("an end");
+        child.wait().expect("the command ends");
         match folder.read("target") {
             target if target == old => untouched += 1,
             target if target == new => replaced += 1,
             target => panic!("round {round}: {} bytes that are neither", target.len()),
         }
         let names: Vec<_> =
-            folder.names().into_iter().filter(|name| !is_passing(&folder, name)).collect();
+            folder.names().into_iter().filter(|name| !is_temporary(&folder, name)).collect();
         assert_eq!(names, ["keys", "new.ribbon", "old.ribbon", "target"]);
     }
     println!("{untouched} times the old file, {replaced} times the new one");
@@ -37,16 +37,16 @@ fn killed_at_any_moment() {
     assert!(!full() || replaced > 0);
 }
 
-/// The moments lie evenly over the build and somewhat beyond, shifted by the clock's whim.
-fn moment(whole: Duration, round: u32, rounds: u32) -> Duration {
+/// Spreads the moments evenly over the build and somewhat beyond, with jitter from the clock.
+fn moment(build_time: Duration, round: u32, rounds: u32) -> Duration {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let whim = time.map_or(0, |time| time.subsec_micros() % 1000);
-    whole * (1000 * round + whim) / (900 * rounds)
+    let jitter = time.map_or(0, |time| time.subsec_micros() % 1000);
+    build_time * (1000 * round + jitter) / (900 * rounds)
 }
 
-/// Whether this is a new file that was killed before it replaced the old one. Where a file can
-/// be without a name there is none, but for some microseconds.
-fn is_passing(folder: &Folder, name: &str) -> bool {
+/// Whether this is a temporary file that a killed build left. Where unnamed files are supported,
+/// such a file exists only for some microseconds.
+fn is_temporary(folder: &Folder, name: &str) -> bool {
     !has_unnamed_files(folder) && name.starts_with(".ribbon-")
 }
 

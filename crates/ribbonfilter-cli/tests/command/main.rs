@@ -1,4 +1,4 @@
-//! The command as people run it: the binary, its files, its output and its exit status.
+//! End-to-end tests of the command: the binary, its files, its output and its exit status.
 
 mod build;
 mod errors;

@@ -1,4 +1,4 @@
-//! Maps: the same pairs give the same file, and every key its value.
+//! Maps: the same pairs give the same file, and every key has its value.
 
 use crate::support::{Folder, gzip, zstd};
 use ribbonfilter::Function;
@@ -9,7 +9,7 @@ fn pairs(count: u64) -> Vec<String> {
     (0..count).map(|number| format!("key number {number}\t{}\n", number * 7919 % 2000)).collect()
 }
 
-/// A folder with a map of three names that no other name here matches.
+/// A directory with a map of three names that no other name here matches.
 fn ages() -> Folder {
     let folder = Folder::new();
     folder.write("ages", "ada\t36\ngrace\t85\nedsger\t72\n");
@@ -17,14 +17,14 @@ fn ages() -> Folder {
     folder
 }
 
-/// The file of a map that is built with these arguments.
+/// Builds a map with these arguments and returns its file.
 fn built(folder: &Folder, arguments: &str) -> Vec<u8> {
     folder.good(&format!("map build --force -o out.ribbon {arguments}"));
     folder.read("out.ribbon")
 }
 
 #[test]
-fn plain_or_packed_in_any_order_by_any_threads() {
+fn compression_files_order_and_threads_do_not_matter() {
     let folder = Folder::new();
     let lines = pairs(60_000);
     let text = lines.concat();
@@ -57,9 +57,9 @@ fn plain_or_packed_in_any_order_by_any_threads() {
     assert!(built(&folder, "--null null") == expected);
     assert!(built(&folder, "--delimiter , comma") == expected);
     assert!(built(&folder, "--value-bits 11 plain") == expected);
-    assert!(built(&folder, "plain plain") == expected, "pairs that are there twice");
-    for packed in [text.as_bytes().to_vec(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
-        assert_eq!(folder.run_with("map build -f -o out.ribbon", &packed).status, 0);
+    assert!(built(&folder, "plain plain") == expected, "duplicate pairs");
+    for input in [text.as_bytes().to_vec(), gzip(text.as_bytes()), zstd(text.as_bytes())] {
+        assert_eq!(folder.run_with("map build -f -o out.ribbon", &input).status, 0);
         assert!(folder.read("out.ribbon") == expected);
     }
 }
@@ -86,9 +86,9 @@ fn settings_reach_the_library() {
         let expected = builder.finish().expect("a function").into_inner().to_vec();
         assert!(built(&folder, &format!("pairs {arguments}")) == expected, "{arguments}");
     }
-    let said = folder.good("map build pairs -o other");
-    for part in ["2 keys, ", " bits a key, overhead ", ", values of 7 bits, ", " seconds\n"] {
-        assert!(said.contains(part), "{said}");
+    let output = folder.good("map build pairs -o other");
+    for part in ["2 keys, ", " bits per key, overhead ", ", values of 7 bits, ", " seconds\n"] {
+        assert!(output.contains(part), "{output}");
     }
     assert_eq!(folder.good("map build pairs -o quiet --quiet"), "");
 }
@@ -144,7 +144,7 @@ fn long_streams_keep_their_order_and_values() {
         let found = folder.good(&format!("map get out.ribbon --keys keys.gz --threads {threads}"));
         assert!(found == lines[..75_000].concat(), "on {threads} threads");
     }
-    // Without fingerprints there is a value for every key.
+    // Without fingerprints, every key has a value.
     built(&folder, "half");
     let found = folder.good("map get out.ribbon --keys keys.gz");
     assert_eq!(found.lines().count(), 150_000);
@@ -165,10 +165,10 @@ fn digests_keep_their_counts() {
 }
 
 #[test]
-fn info_for_people_and_programs() {
+fn info_as_text_and_json() {
     let folder = ages();
-    let said = folder.good("map info ages.ribbon");
-    assert!(said.starts_with("keys            3\nsize            "), "{said}");
+    let text = folder.good("map info ages.ribbon");
+    assert!(text.starts_with("keys            3\nsize            "), "{text}");
     let info = folder.good("map info ages.ribbon --json");
     let info: Value = serde_json::from_str(&info).expect("JSON");
     let fields = "keys bytes bits_per_key overhead value_bits fingerprint_bits variant width seed \
@@ -185,7 +185,7 @@ fn info_for_people_and_programs() {
 #[test]
 fn a_map_is_verified() {
     let folder = ages();
-    assert_eq!(folder.good("verify ages.ribbon"), "ages.ribbon: whole\n");
+    assert_eq!(folder.good("verify ages.ribbon"), "ages.ribbon: intact\n");
     let mut bytes = folder.read("ages.ribbon");
     bytes[0] ^= 1;
     folder.write("ages.ribbon", bytes);
@@ -193,25 +193,25 @@ fn a_map_is_verified() {
 }
 
 #[test]
-fn maps_and_filters_are_not_taken_for_each_other() {
+fn maps_and_filters_are_distinguished() {
     let folder = ages();
     folder.good("build ages -o filter");
     for arguments in ["map get filter ada", "map info filter"] {
-        folder.run(arguments).fails_with(
-            "filter: is a filter, not a function: `ribbon query` and `ribbon info` know",
-        );
+        folder
+            .run(arguments)
+            .fails_with("filter: is a filter, not a function: use `ribbon query` or `ribbon info`");
     }
     for arguments in ["query ages.ribbon ada", "info ages.ribbon", "verify ages.ribbon --keys ages"]
     {
-        let said =
-            "ages.ribbon: is a function, not a filter: `ribbon map get` and `ribbon map info`";
-        folder.run(arguments).fails_with(said);
+        let message =
+            "ages.ribbon: is a function, not a filter: use `ribbon map get` or `ribbon map info`";
+        folder.run(arguments).fails_with(message);
     }
     folder.run("map get none ada").fails_with("none: no such file");
 }
 
 #[test]
-fn what_cannot_be_is_named_with_its_line() {
+fn errors_name_the_line() {
     let folder = ages();
     folder.write("lonely", "ada\t1\nalan\n");
     folder.write("word", "ada\t1\nalan\tmany\n");
@@ -222,21 +222,21 @@ fn what_cannot_be_is_named_with_its_line() {
     folder.write("late", pairs(100_000).concat() + "late\t2000\nlater\t2048\n");
     folder.write("twice", pairs(100_000).concat() + "key number 5\t1\n");
     let before = folder.names();
-    for (arguments, said) in [
-        ("lonely", "lonely, line 2: no value: write it behind the key and '\\t'"),
-        ("word", "word, line 2: the value 'many' is no whole number from 0 to 2^64 - 1"),
-        ("huge", "huge, line 1: the value '18446744073709551616' is no whole number"),
+    for (arguments, message) in [
+        ("lonely", "lonely, line 2: no value: write it after the key and '\\t'"),
+        ("word", "word, line 2: the value 'many' is not an integer from 0 to 2^64 - 1"),
+        ("huge", "huge, line 1: the value '18446744073709551616' is not an integer"),
         ("--input hex digest", "digest, line 2: no value"),
         ("--input hex ages --delimiter \\t", "ages, line 1: 3 hexadecimal digits"),
-        ("empty", "empty: no keys there"),
-        ("", "standard input: no keys there"),
+        ("empty", "empty: contains no keys"),
+        ("", "standard input: contains no keys"),
         ("none", "none: no such file"),
-        ("ages --value-bits 6", "ages, line 2: the value 85 does not fit 6 bits"),
-        ("ages late --value-bits 11", "late, line 100002: the value 2048 does not fit 11 bits"),
-        ("ages others", "others, line 2: another value for the key of ages, line 1"),
+        ("ages --value-bits 6", "ages, line 2: the value 85 does not fit in 6 bits"),
+        ("ages late --value-bits 11", "late, line 100002: the value 2048 does not fit in 11 bits"),
+        ("ages others", "others, line 2: the key has another value in ages, line 1"),
         (
             "ages twice --threads 3",
-            "twice, line 100001: another value for the key of twice, line 6",
+            "twice, line 100001: the key has another value in twice, line 6",
         ),
         ("ages --value-bits 0", "0 is not in 1..=64"),
         ("ages --value-bits 60 --fingerprint-bits 5", "at most 64"),
@@ -246,9 +246,9 @@ fn what_cannot_be_is_named_with_its_line() {
         ("twice --memory 10K", "keys alone exceed the 10.0 KiB allowed"),
         ("ages --delimiter ::", "one ASCII character"),
     ] {
-        folder.run(&format!("map build -o out {arguments}")).fails_with(said);
+        folder.run(&format!("map build -o out {arguments}")).fails_with(message);
         assert_eq!(folder.names(), before, "{arguments}");
     }
-    folder.run("map build ages -o ages.ribbon").fails_with("ages.ribbon: exists already");
-    folder.run("map get --input hex ages.ribbon xyz").fails_with("xyz: 'x' is no hexadecimal");
+    folder.run("map build ages -o ages.ribbon").fails_with("ages.ribbon: already exists");
+    folder.run("map get --input hex ages.ribbon xyz").fails_with("xyz: 'x' is not a hexadecimal");
 }

@@ -1,4 +1,4 @@
-//! Help, completions and manual pages, all from one definition.
+//! Help, completions and manual pages, all generated from one definition.
 
 use crate::support::Folder;
 
@@ -30,12 +30,12 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains("Examples:\n  "), "{command}");
         assert!(help.contains(&format!("Usage: ribbon {command}")), "{command}");
     }
-    assert!(folder.good("query --help").contains("nobody may change its file while it is in use"));
+    assert!(folder.good("query --help").contains("must not be modified while it is in use"));
     assert!(folder.good("--version").starts_with("ribbon "));
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = folder.good(&format!("completions {shell}"));
@@ -57,7 +57,7 @@ fn manual_pages_of_every_command() {
     folder.run("man none").fails_with("none: ");
 }
 
-/// The first command of the README, from the files in the repository.
+/// Runs the first command of the README on the files of the repository.
 #[cfg(unix)]
 #[test]
 fn the_first_command_of_the_readme() {

@@ -1,9 +1,9 @@
-//! Answers as grep gives them; descriptions, plans and checks.
+//! Queries with the output and exit status of grep; `info`, `plan` and `verify`.
 
 use crate::support::{Folder, gzip, lines};
 use serde_json::Value;
 
-/// A folder with a filter of three names that no other name here matches.
+/// A directory with a filter of three names that no other name here matches.
 fn names() -> Folder {
     let folder = Folder::new();
     folder.write("names", "ada\ngrace\nedsger\n");
@@ -34,7 +34,7 @@ fn arguments_are_printed_if_they_match() {
 }
 
 #[test]
-fn lines_are_printed_as_they_came_and_in_order() {
+fn lines_are_printed_unchanged_and_in_order() {
     let folder = names();
     for (arguments, input, stdout) in [
         ("", "grace\nalan\nada\n", "grace\nada\n"),
@@ -56,7 +56,7 @@ fn lines_are_printed_as_they_came_and_in_order() {
     assert_eq!((none.stdout.as_str(), none.status), ("", 1));
 }
 
-/// Bytes that are not UTF-8 are keys like any other.
+/// A key need not be UTF-8.
 #[test]
 fn any_bytes_are_a_key() {
     let folder = Folder::new();
@@ -65,7 +65,7 @@ fn any_bytes_are_a_key() {
     assert_eq!(folder.good("query out.ribbon -c --keys keys"), "2\n");
     assert_eq!(
         folder.good("verify out.ribbon --keys keys"),
-        "out.ribbon: whole, all of 2 keys found\n"
+        "out.ribbon: intact, all 2 keys found\n"
     );
 }
 
@@ -85,7 +85,7 @@ fn long_streams_keep_their_order() {
 }
 
 #[test]
-fn digests_and_integers_are_asked_for_as_they_were_built() {
+fn digests_and_integers_are_found() {
     let folder = Folder::new();
     folder.write("hex", "00FF:3\nABCD:1\n");
     folder.good("build --input hex hex --fpr 1e-8 --key-seed 5 -o hex.ribbon");
@@ -98,9 +98,9 @@ fn digests_and_integers_are_asked_for_as_they_were_built() {
     assert_eq!(ran.stdout.as_bytes(), 9u64.to_le_bytes());
 }
 
-/// An answer does not wait for the next key.
+/// The result of a key is printed before the next key is read.
 #[test]
-fn answers_come_at_once() {
+fn results_are_printed_immediately() {
     use std::io::{BufRead, BufReader, Write};
     use std::process::Stdio;
     let folder = names();
@@ -109,20 +109,21 @@ fn answers_come_at_once() {
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
     for key in ["ada\n", "grace\n"] {
-        stdin.write_all(key.as_bytes()).expect("asked");
-        let mut answer = String::new();
-        stdout.read_line(&mut answer).expect("answered");
-        assert_eq!(answer, key);
+        stdin.write_all(key.as_bytes()).expect("a query");
+        let mut result = String::new();
+        stdout.read_line(&mut result).expect("a result");
+        assert_eq!(result, key);
     }
     drop(stdin);
     assert!(child.wait().expect("an end").success());
 }
 
 #[test]
-fn info_for_people_and_programs() {
+fn info_as_text_and_json() {
     let folder = names();
-    let said = folder.good("info names.ribbon");
-    assert!(said.starts_with("keys            3\nsize            "), "{said}");
+    let text = folder.good("info names.ribbon");
+    assert!(text.starts_with("keys            3\nsize            "), "{text}");
+    assert!(text.contains("\nbits per key    "), "{text}");
     let info: Value = serde_json::from_str(&folder.good("info names.ribbon --json")).expect("JSON");
     let fields =
         "keys bytes bits_per_key overhead expected_rate variant width columns seed shards version";
@@ -141,6 +142,7 @@ fn plans_of_every_variant() {
     let folder = Folder::new();
     let table = folder.good("plan --keys 1e6 --fpr 1%");
     assert!(table.contains("standard") && table.contains("homogeneous"), "{table}");
+    assert!(table.contains("  bits per key  "), "{table}");
     assert_eq!(table.lines().filter(|line| line.starts_with('*')).count(), 1, "{table}");
     let lengths =
         |text: &str| text.lines().map(str::len).collect::<std::collections::BTreeSet<_>>();
@@ -171,7 +173,7 @@ fn plans_of_every_effort() {
     }
     let [normal, thorough] = ["normal", "thorough"].map(|e| planned(&folder, 4000, e));
     assert!(bytes(&thorough) < bytes(&normal), "{thorough} and {normal}");
-    // Rows of given variants and widths follow the effort, too.
+    // The effort also applies to rows of a given variant and width.
     let only = "plan --keys 4000 --variant standard --width 128";
     assert_ne!(folder.good(only), folder.good(&format!("{only} --effort thorough")));
 }
@@ -179,9 +181,9 @@ fn plans_of_every_effort() {
 #[test]
 fn verify_names_the_first_missing_key() {
     let folder = names();
-    assert_eq!(folder.good("verify names.ribbon"), "names.ribbon: whole\n");
+    assert_eq!(folder.good("verify names.ribbon"), "names.ribbon: intact\n");
     let all = folder.good("verify names.ribbon --keys names");
-    assert_eq!(all, "names.ribbon: whole, all of 3 keys found\n");
+    assert_eq!(all, "names.ribbon: intact, all 3 keys found\n");
     folder.write("others", "ada\nalan\nbob\n");
     let ran = folder.run("verify names.ribbon --keys names --keys others");
     assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));

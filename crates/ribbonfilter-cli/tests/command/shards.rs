@@ -3,11 +3,11 @@
 use crate::support::{Folder, lines};
 
 #[test]
-fn a_container_is_asked_and_told_of_like_a_filter() {
+fn containers_support_query_verify_and_info() {
     let folder = Folder::new();
     folder.write("keys", lines(20_000).concat());
-    let said = folder.good("build keys --shards 8 --fpr 0.001 -o keys.ribbon");
-    assert!(said.starts_with("20,000 keys, "), "{said}");
+    let output = folder.good("build keys --shards 8 --fpr 0.001 -o keys.ribbon");
+    assert!(output.starts_with("20,000 keys, "), "{output}");
     folder.good("verify keys.ribbon --keys keys");
     assert_eq!(folder.good("query -c keys.ribbon --keys keys"), "20000\n");
     let json = folder.good("info keys.ribbon --json");
@@ -17,7 +17,7 @@ fn a_container_is_asked_and_told_of_like_a_filter() {
 }
 
 #[test]
-fn a_damaged_shard_is_named() {
+fn a_corrupt_shard_is_named() {
     let folder = Folder::new();
     folder.write("keys", lines(1000).concat());
     folder.good("build keys --shards 4 -o keys.ribbon");
@@ -28,20 +28,20 @@ fn a_damaged_shard_is_named() {
 }
 
 #[test]
-fn what_shards_cannot_be() {
+fn invalid_shards_are_rejected() {
     let folder = Folder::new();
     folder.write("keys", lines(10).concat());
-    for (arguments, said) in [
+    for (arguments, message) in [
         ("--shards 3", "power of two"),
         ("--shards 2^5", "power of two"),
         ("--shards 33554432", "power of two up to 16777216"),
         ("--shards 8 --size 1000", "--size"),
         ("--shards 8 --fpr 2", "between 0 and 1"),
     ] {
-        folder.run(&format!("build keys {arguments} -o out")).fails_with(said);
+        folder.run(&format!("build keys {arguments} -o out")).fails_with(message);
         assert_eq!(folder.names(), ["keys"]);
     }
-    // What is wrong is told before a key is read: an empty input would be an error of its own.
+    // The settings are checked before a key is read: the empty input would be another error.
     folder.run("build - --shards 8 --fpr 2 -o out").fails_with("between 0 and 1");
     folder.good("build keys --shards 2 -o two");
     folder.run("shrink two --fpr 0.5 -o out").fails_with("container of shards");

@@ -1,8 +1,8 @@
-//! Shrinking and splitting, without the keys.
+//! Shrinking and splitting filters without the keys.
 
 use crate::support::{Folder, lines};
 
-/// A folder with 40,000 keys and their filter.
+/// A directory with 40,000 keys and their filter.
 fn keys() -> Folder {
     let folder = Folder::new();
     folder.write("keys", lines(40_000).concat());
@@ -11,11 +11,11 @@ fn keys() -> Folder {
 }
 
 #[test]
-fn a_shrunk_filter_is_the_one_that_a_build_gives() {
+fn a_shrunk_filter_is_identical_to_a_built_one() {
     let folder = keys();
     for target in ["--fpr 5%", "--size 20000"] {
-        let said = folder.good(&format!("shrink keys.ribbon {target} -o small -f"));
-        assert!(said.starts_with("40,000 keys, "), "{said}");
+        let output = folder.good(&format!("shrink keys.ribbon {target} -o small -f"));
+        assert!(output.starts_with("40,000 keys, "), "{output}");
         folder.good(&format!("build keys {target} -o direct -f"));
         assert_eq!(folder.read("small"), folder.read("direct"), "{target}");
     }
@@ -26,8 +26,8 @@ fn a_shrunk_filter_is_the_one_that_a_build_gives() {
 #[test]
 fn all_parts_find_every_key() {
     let folder = keys();
-    let said = folder.good("split keys.ribbon --columns 4,4,2 -o part");
-    assert!(said.starts_with("part.1: 40,000 keys, "), "{said}");
+    let output = folder.good("split keys.ribbon --columns 4,4,2 -o part");
+    assert!(output.starts_with("part.1: 40,000 keys, "), "{output}");
     assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.1", "part.2", "part.3"]);
     for part in ["part.1", "part.2", "part.3"] {
         folder.good(&format!("verify {part} --keys keys"));
@@ -35,21 +35,21 @@ fn all_parts_find_every_key() {
 }
 
 #[test]
-fn what_cannot_be_leaves_nothing() {
+fn errors_leave_no_file() {
     let folder = keys();
     folder.write("taken", "mine");
     folder.write("part.2", "mine");
-    for (arguments, said) in [
+    for (arguments, message) in [
         ("shrink keys.ribbon --fpr 1e-9 -o small", "keys.ribbon: a false-positive rate of 1e-9"),
         ("shrink keys.ribbon --size 1G -o small", "cannot grow"),
         ("shrink keys.ribbon --size 10 -o small", "too few"),
         ("shrink keys.ribbon --columns 20 -o small", "at most the filter's"),
-        ("shrink keys.ribbon --fpr 5% -o taken", "taken: exists already"),
+        ("shrink keys.ribbon --fpr 5% -o taken", "taken: already exists"),
         ("shrink keys --fpr 5% -o small", "keys: "),
         ("split keys.ribbon --columns 4,4 -o other", "10 columns together, but have 8"),
-        ("split keys.ribbon --columns 4,4,2 -o part", "part.2: exists already"),
+        ("split keys.ribbon --columns 4,4,2 -o part", "part.2: already exists"),
     ] {
-        folder.run(arguments).fails_with(said);
+        folder.run(arguments).fails_with(message);
     }
     assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.2", "taken"]);
     assert_eq!(folder.read("taken"), b"mine");

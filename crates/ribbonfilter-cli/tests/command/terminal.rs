@@ -1,4 +1,4 @@
-//! Progress appears on a terminal and nowhere else.
+//! Progress bars appear only on a terminal.
 
 use crate::support::{Folder, lines};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::process::Stdio;
 
-/// What a command writes to standard error if that is a terminal.
+/// Returns what a command writes to standard error if it is a terminal.
 fn on_a_terminal(folder: &Folder, arguments: &str) -> String {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
@@ -18,10 +18,10 @@ fn on_a_terminal(folder: &Folder, arguments: &str) -> String {
     let mut command = folder.command(arguments);
     command.env("TERM", "xterm").stdout(Stdio::null()).stderr(terminal);
     let mut child = command.spawn().expect("ribbon runs");
-    // Its end of the terminal must be the only one, so that reading ends with it.
+    // Close our copy of the terminal, so that reading ends when the command ends.
     drop(command);
     let mut seen = Vec::new();
-    // Linux ends with an error instead of an end of file.
+    // On Linux, reading ends with an error instead of an end of file.
     let _ = File::from(controller).read_to_end(&mut seen);
     assert!(child.wait().expect("an end").success());
     String::from_utf8_lossy(&seen).into_owned()
@@ -37,7 +37,7 @@ fn progress_is_for_terminals() {
     }
     assert!(seen.ends_with("\u{1b}[2K"), "the bar is cleared: {seen:?}");
     assert_eq!(on_a_terminal(&folder, "build keys --force --quiet -o out.ribbon"), "");
-    // `good` finds nothing on standard error, which is a pipe there.
+    // `good` asserts that standard error, which is a pipe there, stays empty.
     folder.good("build keys --force -o out.ribbon");
     folder.good("verify out.ribbon --keys keys");
     assert!(on_a_terminal(&folder, "verify out.ribbon --keys keys").contains("verifying"));

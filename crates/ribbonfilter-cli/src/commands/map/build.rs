@@ -1,4 +1,4 @@
-//! `ribbon map build`: lines of keys and values become a static function.
+//! `ribbon map build`: builds a static function from lines of keys and values.
 
 use super::info::Description;
 use crate::building::BuildArguments;
@@ -14,14 +14,14 @@ use std::time::Instant;
 
 /// Build a map from keys and values in files or on standard input
 ///
-/// A line is a key, a tab, and a whole number from 0 to 2^64 - 1; or a digest with `:count`. The
-/// input may be plain, gzip or zstd: its content tells. The order of the lines, the number of files
-/// and of threads do not matter: the same pairs give the same map. A pair may be there twice, but
-/// two values for one key are an error.
+/// A line is a key, a tab, and an integer from 0 to 2^64 - 1; or a digest with `:count`. The input
+/// may be plain, gzip or zstd; the format is detected from its content. The map depends only on the
+/// set of pairs, not on their order, the number of files or the number of threads. A pair may occur
+/// more than once, but two values for one key are an error.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Files of keys and values; `-` or none is standard input
+    /// Files of keys and values; `-` or no file reads standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -33,26 +33,26 @@ pub struct Arguments {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "What it shall be")]
+#[command(next_help_heading = "Map options")]
 struct Shape {
-    /// Bits of every value, 1 to 64 [default: as many as the largest value needs]
+    /// Bits per value, 1 to 64 [default: what the largest value needs]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: Option<u32>,
-    /// Bits of a fingerprint, by which keys that were not put in are recognised: all but one in
-    /// 2^BITS. With the value at most 64
+    /// Bits per fingerprint. Fingerprints detect absent keys: all but one in 2^BITS. Values and
+    /// fingerprints together have at most 64 bits
     #[arg(long, value_name = "BITS", default_value_t = 0)]
     fingerprint_bits: u32,
-    /// The member of the ribbon family: standard, balanced or bumped [default: the smallest]
+    /// The ribbon variant: standard, balanced or bumped [default: the smallest]
     #[arg(long, ignore_case = true, value_parser = values::variant())]
     variant: Option<Variant>,
-    /// The ribbon width: wider is smaller and slower [default: the variant's best]
+    /// The ribbon width; wider is smaller and slower [default: the best for the variant]
     #[arg(long, value_parser = values::width())]
     width: Option<Width>,
-    /// How much time the build may take for a smaller map. Thorough takes several times as long for
-    /// small sets: for whoever builds once and ships to many
+    /// How long the build may search for a smaller map. Thorough takes several times as long for
+    /// small sets; use it for maps that are built once and shipped to many
     #[arg(long, ignore_case = true, value_parser = values::effort(), default_value_t)]
     effort: Effort,
-    /// Threads; 0 takes all there are. The map is the same for any number
+    /// Number of threads; 0 for one per core. The map does not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }
@@ -64,8 +64,8 @@ Examples:
   ribbon map build --input hex pwned.txt.zst -o counts.ribbon      the counts of digests
   cut -d, -f1,3 people.csv | ribbon map build --delimiter , -o people.ribbon";
 
-/// Bytes that are kept of a key and its value.
-const PAIR: u64 = 16;
+/// Bytes that the builder stores per pair.
+const PAIR_BYTES: u64 = 16;
 
 pub fn run(arguments: &Arguments) -> Result {
     let started = Instant::now();
@@ -87,7 +87,8 @@ pub fn run(arguments: &Arguments) -> Result {
 }
 
 impl Arguments {
-    /// A builder for values of so many bits, refused if no number of keys could have them.
+    /// Creates a builder for values of `value_bits` bits. Rejects settings that are invalid for
+    /// every number of keys.
     fn builder(&self, value_bits: u32) -> Result<FunctionBuilder<'static>> {
         let Shape { fingerprint_bits, variant, width, effort, threads, .. } = self.shape;
         let builder = Function::builder().key_seed(self.build.key_seed).threads(threads);
@@ -107,7 +108,7 @@ impl Arguments {
     }
 }
 
-/// Where the pairs that a builder counts through were read.
+/// Maps the positions of pairs in the builder to lines of the input.
 struct Order<'a> {
     inputs: &'a Inputs,
     format: Format,
@@ -122,38 +123,39 @@ impl Order<'_> {
         }
     }
 
-    fn place(&self, position: u64) -> String {
-        let before = self.firsts.iter().rev().find(|&&(_, first)| first <= position);
-        let &(input, first) = before.unwrap_or(&(0, 0));
-        self.inputs.place(input, &self.format, position - first)
+    fn location(&self, position: u64) -> String {
+        let preceding = self.firsts.iter().rev().find(|&&(_, first)| first <= position);
+        let &(input, first) = preceding.unwrap_or(&(0, 0));
+        self.inputs.location(input, &self.format, position - first)
     }
 
-    /// An error of the builder, at the lines that it is about.
+    /// Converts an error of the builder and names the lines that caused it.
     fn failed(&self, error: &BuildError) -> Error {
         match *error {
             BuildError::Contradiction { first, second } => Error::new(format_args!(
-                "{}: another value for the key of {}: leave out one of them or, if the keys \
-                 differ, hash them under another --key-seed",
-                self.place(second),
-                self.place(first)
+                "{}: the key has another value in {}: remove one of the lines or, if the keys \
+                 differ, choose another --key-seed",
+                self.location(second),
+                self.location(first)
             )),
             _ => Error::new(error),
         }
     }
 }
 
-/// What has been read so far.
+/// The pairs that have been read so far.
 struct Reading<'a> {
     builder: FunctionBuilder<'static>,
     order: Order<'a>,
     largest: u64,
-    /// Pairs that were read.
+    /// The number of pairs that have been read.
     read: u64,
 }
 
 impl<'a> Reading<'a> {
     fn new(arguments: &Arguments, inputs: &'a Inputs) -> Result<Self> {
-        // If the bits are not known yet, the fewest tell what is wrong in any case.
+        // If the number of bits is not known yet, check the other settings with one bit: they are
+        // invalid for more bits if they are invalid for one.
         let builder = arguments.builder(arguments.shape.value_bits.unwrap_or(1))?;
         let order = Order { inputs, format: arguments.input.format(), firsts: Vec::new() };
         Ok(Self { builder, order, largest: 0, read: 0 })
@@ -173,9 +175,9 @@ impl<'a> Reading<'a> {
         input::read(inputs, format, options, largest_of, |batch, largest| {
             self.largest = self.largest.max(*largest);
             self.take(arguments, batch)?;
-            // If it could not keep them it will tell why.
-            let kept = self.builder.len() == self.read;
-            Ok(if kept { Flow::Continue } else { Flow::Stop })
+            // If the builder could not store all pairs, `finish` returns the error.
+            let stored = self.builder.len() == self.read;
+            Ok(if stored { Flow::Continue } else { Flow::Stop })
         })
     }
 
@@ -188,20 +190,20 @@ impl<'a> Reading<'a> {
         self.read += batch.hashes().len() as u64;
         let pairs = batch.hashes().iter().zip(batch.values());
         self.builder.extend_hashes(pairs.map(|(&hash, &value)| (hash, value)));
-        arguments.build.check_memory(self.builder.len(), PAIR)
+        arguments.build.check_memory(self.builder.len(), PAIR_BYTES)
     }
 
-    /// The first value of a batch that is too wide.
+    /// The error for the first value of a batch that has more than `bits` bits.
     fn too_wide(&self, batch: &Batch, bits: u32) -> Error {
         let index = batch.values().iter().position(|&value| bits_of(value) > bits).unwrap_or(0);
-        let place = batch.place(index, self.order.inputs, &self.order.format);
+        let location = batch.location(index, self.order.inputs, &self.order.format);
         let value = batch.values()[index];
         Error::new(format_args!(
-            "{place}: the value {value} does not fit {bits} bits: allow more by --value-bits"
+            "{location}: the value {value} does not fit in {bits} bits: raise --value-bits"
         ))
     }
 
-    /// All pairs, in a builder that knows how wide values are.
+    /// Returns the builder with all pairs and the final number of bits per value.
     fn finish(self, arguments: &Arguments) -> Result<(FunctionBuilder<'static>, Order<'a>)> {
         if self.read == 0 {
             return Err(self.order.inputs.empty());
@@ -211,7 +213,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The bits that a value needs, at least one.
+/// The number of bits that a value needs, at least one.
 fn bits_of(value: u64) -> u32 {
     (u64::BITS - value.leading_zeros()).max(1)
 }

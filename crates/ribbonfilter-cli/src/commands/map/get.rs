@@ -1,4 +1,4 @@
-//! `ribbon map get`: the values of keys.
+//! `ribbon map get`: looks up the values of keys.
 
 use crate::error::{Error, NOT_FOUND, Result};
 use crate::filter_file;
@@ -14,27 +14,27 @@ use std::process::ExitCode;
 
 /// Print keys and their values, separated by a tab
 ///
-/// Keys are arguments, or lines of standard input or of files. A key that was put in always has
-/// its value. Of others, those that the map recognises by their fingerprints are not printed; a map
-/// without fingerprints has some value for every key.
+/// Keys are arguments, or lines of standard input or of files. For a key of the map, prints its
+/// value. An absent key is not printed if its fingerprint does not match; without fingerprints, the
+/// map returns an arbitrary value for an absent key.
 ///
-/// The map is mapped into memory, not read in: nobody may change its file while it is in use.
-/// `ribbon map build --force` does not change a file, it puts a new one in its place.
+/// The file is memory-mapped: it must not be modified while it is in use. `ribbon map build
+/// --force` is safe: it replaces the file and does not modify it.
 ///
 /// Exit status: 0 if a value was printed, 1 if none, 2 after an error.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The map's file, which nobody may change meanwhile
+    /// The map file, which must not be modified during the run
     #[arg(value_name = "MAP")]
     map: PathBuf,
-    /// Keys to ask for; none reads them from standard input
+    /// Keys to look up; no key reads them from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
-    /// Read the keys from this file (`-` is standard input); may be given several times
+    /// Read the keys from this file (`-` is standard input); may be repeated
     #[arg(long = "keys", value_name = "FILE", conflicts_with = "keys")]
     files: Vec<PathBuf>,
-    /// Threads; 0 takes all there are. One keeps up with most input
+    /// Number of threads; 0 for one per core. One is fast enough for most input
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result {
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(NOT_FOUND) })
 }
 
-/// The values of keys that were given as arguments; whether there is any.
+/// Prints the values of the keys that were given as arguments. Returns whether there is any.
 fn get_keys(arguments: &Arguments, map: &Function<MappedBytes>, keys: &[OsString]) -> Result<bool> {
     let format = arguments.input.format()?;
     let mut text = Vec::new();
@@ -74,7 +74,7 @@ fn get_keys(arguments: &Arguments, map: &Function<MappedBytes>, keys: &[OsString
     Ok(!text.is_empty())
 }
 
-/// The values of the keys of the input; whether there is any.
+/// Prints the values of the keys of the input. Returns whether there is any.
 fn get_stream(arguments: &Arguments, map: &Function<MappedBytes>) -> Result<bool> {
     let inputs = Inputs::new(&arguments.files)?;
     let format = arguments.input.format()?;
@@ -103,7 +103,7 @@ fn get_stream(arguments: &Arguments, map: &Function<MappedBytes>) -> Result<bool
     Ok(found)
 }
 
-/// Adds the value of a key to its line.
+/// Appends the value of a key to its line, and the line end.
 fn end_line(text: &mut Vec<u8>, value: u64, format: &Format) {
     // Writing to memory does not fail.
     let _ = write!(text, "\t{value}");

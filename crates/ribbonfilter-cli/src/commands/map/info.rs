@@ -1,4 +1,4 @@
-//! `ribbon map info`: what a map is.
+//! `ribbon map info`: shows the properties of a map.
 
 use crate::commands::info::{json, table};
 use crate::error::Result;
@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show what a map is: keys, size, bits of values and fingerprints
+/// Show the properties of a map: keys, size, bits of values and fingerprints
 ///
-/// Reads the last page of the file alone.
+/// Reads only the last page of the file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The map's file, which nobody may change meanwhile
+    /// The map file, which must not be modified during the run
     #[arg(value_name = "MAP")]
     map: PathBuf,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -30,7 +30,7 @@ Examples:
   ribbon map info ages.ribbon
   ribbon map info ages.ribbon --json | jq .value_bits
 
-`overhead` is all that is stored over the bits of values and fingerprints, minus one.";
+`overhead` is the number of stored bits over the bits of values and fingerprints, minus one.";
 
 pub fn run(arguments: &Arguments) -> Result {
     let description = Description::of(&filter_file::open_function(&arguments.map)?);
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to tell: the fields of `ribbon map info --json`.
+/// The properties of a map: the fields of `ribbon map info --json`.
 #[derive(Serialize)]
 pub struct Description {
     keys: u64,
@@ -72,12 +72,12 @@ impl Description {
         }
     }
 
-    /// Labels and values, for people.
+    /// Labels and values of the text output.
     fn lines(&self) -> Vec<(&'static str, String)> {
         vec![
             ("keys", show::count(self.keys)),
             ("size", show::size(self.bytes)),
-            ("bits a key", show::bits(self.bits_per_key)),
+            ("bits per key", show::bits(self.bits_per_key)),
             ("overhead", show::percent(self.overhead)),
             ("value bits", self.value_bits.to_string()),
             ("fingerprints", format!("{} bits", self.fingerprint_bits)),
@@ -88,10 +88,10 @@ impl Description {
         ]
     }
 
-    /// Everything that matters in one line.
+    /// The main properties in one line.
     pub fn summary(&self) -> String {
         format!(
-            "{} keys, {} bytes, {} bits a key, overhead {}, values of {} bits",
+            "{} keys, {} bytes, {} bits per key, overhead {}, values of {} bits",
             show::count(self.keys),
             show::count(self.bytes),
             show::bits(self.bits_per_key),

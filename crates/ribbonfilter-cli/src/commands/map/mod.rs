@@ -1,4 +1,4 @@
-//! `ribbon map`: static functions from lines of keys and values, one file a subcommand.
+//! `ribbon map`: static functions from lines of keys and values, one file per subcommand.
 
 mod build;
 mod get;
@@ -9,8 +9,9 @@ use clap::{Args, Subcommand};
 
 /// Map keys to values, without storing the keys
 ///
-/// A map takes hardly more room than its values. It knows the value of every key that was put in,
-/// and tells some value for any other key, too, unless it has fingerprints to recognise them by.
+/// A map is hardly larger than its values. It returns the value of every key that it was built
+/// from. For any other key it returns an arbitrary value, unless it has fingerprints to detect
+/// absent keys.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
