@@ -1,11 +1,11 @@
-//! The same database with SlateDB's Bloom filters and with ribbon filters, side by side:
-//! `cargo bench -p ribbonfilter-slatedb -- [KEYS [ROUNDS]] [files]`, 10^6 keys, 5 rounds and the
-//! store in memory by default.
+//! Compares the same database with SlateDB's Bloom filters and with ribbon filters:
+//! `cargo bench -p ribbonfilter-slatedb -- [KEYS [ROUNDS]] [files]`. The defaults are 10^6 keys, 5
+//! rounds and an in-memory store.
 //!
-//! Keys go in random order into eight tables, none is compacted, so an absent key is asked for
-//! in eight filters. Every database lives in one process and on one thread, they take turns, and
-//! the least time of all rounds counts; it is the thread's own where the system tells it. With
-//! files the time is that of the clock.
+//! The keys are written in random order to eight tables, which are not compacted. A read of an
+//! absent key therefore queries eight filters. All databases run in one process and on one thread,
+//! one after the other in each round. The result is the minimum time of all rounds: the CPU time of
+//! the thread where the system provides it, or wall-clock time with files.
 
 #[path = "../tests/common/observed.rs"]
 mod observed;
@@ -24,25 +24,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TABLES: u64 = 8;
-/// Filters built in a round, by the clock: the time of the thread is too coarse for one.
+/// Filters built in a round, timed by the wall clock: the CPU time of the thread is too coarse for
+/// a single build.
 const BUILDS: u32 = 10;
 const READS: u64 = 40_000;
-/// Every one of these fetches and decodes eight filters.
+/// Each of these reads loads and decodes eight filters.
 const UNCACHED_READS: u64 = 300;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A key of 16 bytes: numbers below the number of keys are in the database, others are not.
+/// A key of 16 bytes. Keys with a number below `Setting::keys` are in the database, others are not.
 fn key(number: u64) -> Vec<u8> {
     let scattered = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{scattered:016x}").into_bytes()
 }
 
-/// A policy, and the least times of all rounds.
+/// A policy and its minimum times of all rounds.
 struct Contender {
     name: &'static str,
     policy: Arc<dyn FilterPolicy>,
-    least: [Duration; Column::ALL.len()],
+    min_times: [Duration; Column::ALL.len()],
     bytes: u64,
     rate: f64,
 }
@@ -62,30 +63,31 @@ impl Column {
 
 impl Contender {
     fn new(name: &'static str, policy: impl FilterPolicy + 'static) -> Self {
-        let least = [Duration::MAX; Column::ALL.len()];
-        Self { name, policy: Arc::new(policy), least, bytes: 0, rate: 0.0 }
+        let min_times = [Duration::MAX; Column::ALL.len()];
+        Self { name, policy: Arc::new(policy), min_times, bytes: 0, rate: 0.0 }
     }
 
     fn note(&mut self, column: Column, time: Duration) {
-        let least = &mut self.least[column as usize];
-        *least = time.min(*least);
+        let min = &mut self.min_times[column as usize];
+        *min = time.min(*min);
     }
 
-    fn nanoseconds(&self, column: Column, each: u64) -> f64 {
-        self.least[column as usize].as_nanos() as f64 / each as f64
+    /// The minimum time of a column, divided by the number of operations.
+    fn nanoseconds(&self, column: Column, operations: u64) -> f64 {
+        self.min_times[column as usize].as_nanos() as f64 / operations as f64
     }
 }
 
 fn contenders() -> Result<Vec<Contender>, BuildError> {
     Ok(vec![
-        Contender::new("SlateDB's Bloom, 10 bits a key", BloomFilterPolicy::new(10)),
+        Contender::new("SlateDB's Bloom, 10 bits per key", BloomFilterPolicy::new(10)),
         Contender::new("ribbon, 1 %", RibbonFilterPolicy::with_rate(0.01)?),
         Contender::new("ribbon, 0.84 %: Bloom's rate", RibbonFilterPolicy::with_rate(0.0084)?),
-        Contender::new("ribbon, 10 bits a key", RibbonFilterPolicy::with_bits_per_key(10.0)?),
+        Contender::new("ribbon, 10 bits per key", RibbonFilterPolicy::with_bits_per_key(10.0)?),
     ])
 }
 
-/// Time on this thread, or the clock's.
+/// The CPU time of this thread, or wall-clock time.
 #[derive(Clone, Copy)]
 enum Clock {
     Thread,
@@ -101,13 +103,13 @@ impl Clock {
     }
 }
 
-/// Nanoseconds that this thread had a processor.
+/// The CPU time of this thread, if the system provides it.
 fn thread_time() -> Option<Duration> {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(schedule.split(' ').next()?.parse().ok()?))
 }
 
-/// A store, the time that counts there, and how many keys go in.
+/// A store, the clock to measure with, and the number of keys.
 struct Setting {
     store: Arc<dyn ObjectStore>,
     clock: Clock,
@@ -133,7 +135,7 @@ impl Setting {
         Ok(builder.build().await?)
     }
 
-    /// Eight tables; returns the time to write them from memory.
+    /// Writes eight tables. Returns the time to flush them from memory.
     async fn write(&self, db: &Db) -> Outcome<Duration> {
         let mut time = Duration::ZERO;
         for table in 0..TABLES {
@@ -153,17 +155,17 @@ impl Setting {
         Ok(time)
     }
 
-    /// Reads from `first` on, far apart; each must be there, or not.
-    async fn read(&self, db: &Db, first: u64, reads: u64, there: bool) -> Outcome<Duration> {
+    /// Reads keys from `first` on, far apart. All must be present, or all absent.
+    async fn read(&self, db: &Db, first: u64, reads: u64, present: bool) -> Outcome<Duration> {
         let before = self.now();
         for read in 0..reads {
             let number = first + read * 7919 % self.keys;
-            assert_eq!(db.get(key(number)).await?.is_some(), there, "key {number}");
+            assert_eq!(db.get(key(number)).await?.is_some(), present, "key {number}");
         }
         Ok(self.now() - before)
     }
 
-    /// One round of one contender, in a database of its own.
+    /// Runs one round of one contender, in a separate database.
     async fn round(&self, contender: &mut Contender) -> Outcome<()> {
         let (observed, counts) = Observed::new(Arc::clone(&contender.policy));
         let observed: Arc<dyn FilterPolicy> = Arc::new(observed);
@@ -192,12 +194,12 @@ impl Setting {
 
 impl Contender {
     fn count(&mut self, counts: &Counts) {
-        let (asked, passed) = counts.take_answers();
+        let (queries, passed) = counts.take_queries();
         self.bytes = counts.take_bytes();
-        self.rate = passed as f64 / asked as f64;
+        self.rate = passed as f64 / queries as f64;
     }
 
-    /// The filter of one table, without the engine.
+    /// Builds the filter of one table, without the engine.
     fn build(&mut self, entries: &[RowEntry]) {
         let start = Instant::now();
         let mut builder = self.policy.builder();
@@ -207,7 +209,7 @@ impl Contender {
     }
 }
 
-/// What a table gives to the builder of its filter.
+/// The entries of a table, in the order in which the engine adds them to the filter.
 fn entries(keys: u64) -> Vec<RowEntry> {
     let mut keys: Vec<_> = (0..keys).map(key).collect();
     keys.sort();
@@ -224,7 +226,7 @@ fn entries(keys: u64) -> Vec<RowEntry> {
 
 fn print(contenders: &[Contender], keys: u64) {
     println!(
-        "| filter | bytes | bits a key | false positives | build a key, ns | flush a key, ns | absent reads/s | present reads/s | absent reads/s, no cache |"
+        "| filter | bytes | bits per key | false positives | build, ns per key | flush, ns per key | absent reads/s | present reads/s | absent reads/s, no cache |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for c in contenders {

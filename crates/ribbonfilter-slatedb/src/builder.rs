@@ -1,4 +1,4 @@
-//! The hashes of a table's keys, collected while it is written.
+//! Collects the hashes of a table's keys while the table is written.
 
 use crate::filter::RibbonFilter;
 use crate::keys::Keys;
@@ -7,17 +7,17 @@ use slatedb::bytes::Bytes;
 use slatedb::{PrefixTarget, RowEntry};
 use std::sync::Arc;
 
-/// Collects 8 bytes a key.
+/// Collects 8 bytes per key.
 ///
-/// Entries come in the order of their keys, so versions of one key, and keys with one prefix,
-/// follow each other, and each hash is compared with the last one only.
+/// The engine adds entries in key order. Versions of the same key, and keys with the same prefix,
+/// are therefore adjacent, and comparing each hash with the last one removes all duplicates.
 pub(crate) struct RibbonFilterBuilder {
     keys: Arc<Keys>,
     /// Taken when the filter is built.
     hashes: Option<FilterBuilder<'static>>,
     last_key: Option<u64>,
     last_prefix: Option<u64>,
-    /// Set where a prefix could not be taken: the filter would lack it.
+    /// Set if the extractor returned an invalid prefix: the filter would lack this prefix.
     broken_extractor: bool,
 }
 
@@ -41,14 +41,14 @@ impl RibbonFilterBuilder {
 
     fn ribbon(&mut self) -> Option<Filter<Bytes>> {
         let Some(hashes) = self.hashes.take() else {
-            tracing::warn!("a filter was asked for twice: none the second time");
+            tracing::warn!("the filter builder was used twice: no filter the second time");
             return None;
         };
         let keys = hashes.len();
         if self.broken_extractor {
             tracing::warn!(
                 keys,
-                "the prefix extractor gave a prefix longer than its key: no filter for this table"
+                "the prefix extractor returned a prefix longer than its key: no filter for this table"
             );
             return None;
         }
@@ -77,12 +77,12 @@ impl slatedb::FilterBuilder for RibbonFilterBuilder {
     }
 }
 
-/// The filter of all hashes, with another width where the chosen one does not suit their number:
-/// tables differ in size, and their settings do not.
+/// Builds the filter. If the chosen width does not suit the number of keys, uses another width:
+/// tables differ in size, but the settings are the same for all tables.
 fn finish(mut hashes: FilterBuilder<'static>) -> Result<Filter<Bytes>, BuildError> {
     if let Err(BuildError::Unsuitable { instead, .. }) = hashes.plan() {
         hashes = hashes.width(instead);
     }
     let bytes = Bytes::from_owner(hashes.finish()?.into_inner());
-    Ok(Filter::open(bytes).expect("what was built can be opened"))
+    Ok(Filter::open(bytes).expect("a built filter can be opened"))
 }

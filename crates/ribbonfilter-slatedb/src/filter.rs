@@ -6,16 +6,16 @@ use slatedb::FilterQuery;
 use slatedb::bytes::{BufMut, Bytes};
 use std::sync::Arc;
 
-/// A ribbon filter, or where there is none for a table, something that rules nothing out.
+/// A ribbon filter, or for a table without one, a filter that every key passes.
 #[derive(Clone)]
 pub(crate) struct RibbonFilter {
     pub(crate) keys: Arc<Keys>,
-    /// Of a table without a filter, nothing is stored either: no bytes.
+    /// `None` for a table without a filter, which is encoded as zero bytes.
     pub(crate) ribbon: Option<Filter<Bytes>>,
 }
 
 impl RibbonFilter {
-    /// The filter that was encoded, if every byte of it is as it was written.
+    /// Decodes a filter. If the bytes are corrupt, returns a filter that every key passes.
     pub(crate) fn decode(keys: Arc<Keys>, data: &[u8]) -> Self {
         let ribbon = (!data.is_empty()).then(|| open(data)).transpose();
         if let Err(error) = &ribbon {
@@ -38,7 +38,7 @@ fn open(data: &[u8]) -> Result<Filter<Bytes>, OpenError> {
 impl slatedb::Filter for RibbonFilter {
     fn might_match(&self, query: &FilterQuery) -> bool {
         let Some(ribbon) = &self.ribbon else { return true };
-        self.keys.asked_hash(&query.target).is_none_or(|hash| ribbon.contains_hash(hash))
+        self.keys.query_hash(&query.target).is_none_or(|hash| ribbon.contains_hash(hash))
     }
 
     fn encode(&self, writer: &mut dyn BufMut) {
@@ -49,7 +49,7 @@ impl slatedb::Filter for RibbonFilter {
         self.bytes().len()
     }
 
-    /// The bytes are already in a buffer of their own length.
+    /// The buffer already has the length of the filter.
     fn clamp_allocated_size(&self) -> Arc<dyn slatedb::Filter> {
         Arc::new(self.clone())
     }

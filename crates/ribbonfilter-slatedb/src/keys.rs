@@ -1,8 +1,8 @@
-//! What of a key is hashed into a filter, and what a query asks for.
+//! Decides which parts of a key are hashed into a filter, and which hash a query looks up.
 //!
-//! Builder and filter must agree on this or keys are lost: so both ask here, and whatever
-//! decides it is part of the policy's name. Whole keys and prefixes are hashed under different
-//! seeds, so that a prefix is not taken for a key of the same bytes.
+//! Builder and filter must agree on this, or keys are lost. Both therefore use this module, and all
+//! settings that matter are part of the policy's name. Whole keys and prefixes are hashed under
+//! different seeds, so that a prefix does not match a key of the same bytes.
 
 use ribbonfilter::Key;
 use slatedb::bytes::Bytes;
@@ -12,24 +12,24 @@ use std::sync::Arc;
 const WHOLE_KEY: u64 = 0;
 const PREFIX: u64 = 1;
 
-/// Whole keys, prefixes, or both.
+/// Hashes whole keys, prefixes, or both.
 #[derive(Clone)]
 pub(crate) struct Keys {
     pub(crate) whole: bool,
     pub(crate) extractor: Option<Arc<dyn PrefixExtractor>>,
 }
 
-/// A prefix that is longer than what it was taken from: the extractor is broken.
+/// The extractor returned a prefix that is longer than its key: it is broken.
 #[derive(Debug)]
 pub(crate) struct PrefixTooLong;
 
 impl Keys {
-    /// The hash of a whole key in a table, if it is to be in the filter.
+    /// The hash of a whole key, if the filter contains whole keys.
     pub(crate) fn whole_hash(&self, key: &Bytes) -> Option<u64> {
         self.whole.then(|| key.as_ref().key_hash(WHOLE_KEY))
     }
 
-    /// The hash of the prefix of a key in a table or of a prefix asked for, if there is one.
+    /// The hash of the prefix of a key, or of a prefix in a query, if there is one.
     pub(crate) fn prefix_hash(&self, of: &PrefixTarget) -> Result<Option<u64>, PrefixTooLong> {
         let Some(len) = self.extractor.as_ref().and_then(|extractor| extractor.prefix_len(of))
         else {
@@ -40,8 +40,8 @@ impl Keys {
         Ok(Some(prefix.key_hash(PREFIX)))
     }
 
-    /// The hash that tells whether a table can be skipped; none if no hash can.
-    pub(crate) fn asked_hash(&self, target: &FilterTarget) -> Option<u64> {
+    /// The hash to look up for a query, or `None` if the filter cannot decide it.
+    pub(crate) fn query_hash(&self, target: &FilterTarget) -> Option<u64> {
         if let FilterTarget::Point(key) = target
             && let Some(hash) = self.whole_hash(key)
         {

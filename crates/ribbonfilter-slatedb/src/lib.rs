@@ -1,10 +1,10 @@
 //! Ribbon filters for [SlateDB](slatedb): smaller filters for its tables.
 //!
-//! SlateDB keeps its tables on object storage. A read asks the filter of each table that might
-//! hold the key and skips the tables that do not; the filters are fetched over the network and
-//! kept in a cache. [`RibbonFilterPolicy`] takes seven tenths of the bytes that SlateDB's own
-//! Bloom filters take at the same false-positive rate, or gives an eighth of the false positives
-//! in the same bytes.
+//! SlateDB stores its tables on object storage. A read queries the filter of each table that might
+//! hold the key and skips the tables that do not. The filters are loaded over the network and
+//! cached. At the same false-positive rate, the filters of [`RibbonFilterPolicy`] have seven tenths
+//! of the size of SlateDB's own Bloom filters. At the same size, they have an eighth of the false
+//! positives.
 //!
 //! ```
 //! use ribbonfilter_slatedb::RibbonFilterPolicy;
@@ -25,23 +25,24 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! # Rules of the engine
+//! # Configuration of the engine
 //!
 //! - Every process that opens the database (writer, reader, compactor, compaction worker) needs
-//!   the policy: where it is missing, filters are ignored, and a compactor writes others.
-//!   To come from another policy, give both: tables keep the filters they were written with.
-//! - Tables of fewer keys than `Settings::min_filter_keys` get no filter.
-//! - Enable one of SlateDB's caches (features `foyer`, `moka`). Without one, each read fetches
-//!   and decodes the filters of the tables it passes.
+//!   the policy. A process without it ignores the filters, and a compactor without it writes other
+//!   filters. To migrate from another policy, configure both: tables keep the filters that they
+//!   were written with.
+//! - Tables with fewer keys than `Settings::min_filter_keys` get no filter.
+//! - Enable one of SlateDB's caches (features `foyer`, `moka`). Without a cache, each read loads
+//!   and decodes the filters of the tables that it visits.
 //!
-//! # What can go wrong, and what then
+//! # Errors
 //!
-//! SlateDB's trait has no errors for filters. Wherever this crate cannot build a filter or read
-//! one, that table gets a filter which rules nothing out, so reads are slower and right, and an
-//! event at level `WARN` goes to `tracing`. Filters are checked against their checksum when they
-//! are decoded. The policy's [name](RibbonFilterPolicy::NAME), which SlateDB stores with each
-//! filter, tells the byte format and what was hashed, so that no filter is ever asked in another
-//! way than it was built.
+//! SlateDB's filter trait cannot return errors. If this crate cannot build or read a filter, the
+//! table gets a filter that every key passes: reads are slower but correct. The error is logged
+//! with `tracing` at level `WARN`. Filters are checked against their checksum when they are
+//! decoded. SlateDB stores the policy's [name](RibbonFilterPolicy::NAME) with each filter. The name
+//! identifies the byte format and the hashed parts of a key, so that a filter is always queried in
+//! the way in which it was built.
 
 mod builder;
 mod filter;

@@ -1,4 +1,4 @@
-//! What SlateDB is given: how filters shall be, and the name that goes with them.
+//! The filter policy for SlateDB: the settings of the filters and their name.
 
 use crate::builder::RibbonFilterBuilder;
 use crate::filter::RibbonFilter;
@@ -26,7 +26,8 @@ pub struct RibbonFilterPolicy {
     effort: Effort,
     keys: Arc<Keys>,
     name: String,
-    /// For estimates: SlateDB asks for one at every write, and a plan takes longer than that.
+    /// For size estimates. SlateDB requests one for every write, and a plan takes longer than a
+    /// write.
     bytes_per_key: f64,
 }
 
@@ -36,21 +37,21 @@ enum Target {
     BitsPerKey(f64),
 }
 
-/// Settings are tried on the smallest table that gets a filter by SlateDB's default.
+/// Settings are checked for the smallest table that gets a filter with SlateDB's default settings.
 const FEW_KEYS: u64 = 1000;
 
-/// Estimates are those of larger tables: from here on hardly a bit a key is saved.
+/// Estimates assume this number of keys. For larger tables, the bits per key hardly change.
 const MANY_KEYS: u64 = 100_000;
 
 impl RibbonFilterPolicy {
-    /// What the name of every policy begins with: it stands for format version 1 of
-    /// `ribbonfilter` and for the hash of a key, and will be another one with another of these.
+    /// The prefix of every policy's name. It identifies format version 1 of `ribbonfilter` and the
+    /// hash function for keys, and changes if one of them changes.
     ///
-    /// Rate, bits per key, variant, width and effort are no part of the name: a filter tells its
-    /// shape itself, and any of them can be changed at any time.
+    /// Rate, bits per key, variant, width and effort are not part of the name: every filter stores
+    /// its own parameters, so these settings can be changed at any time.
     pub const NAME: &'static str = "ribbonfilter:v1";
 
-    /// Filters that report an absent key with at most this rate.
+    /// Creates a policy for filters with at most this false-positive rate.
     ///
     /// ```
     /// use ribbonfilter_slatedb::RibbonFilterPolicy;
@@ -60,12 +61,12 @@ impl RibbonFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// If no filter has that rate.
+    /// If no filter can have this rate.
     pub fn with_rate(rate: f64) -> Result<Self, BuildError> {
         Self::new(Target::Rate(rate)).checked()
     }
 
-    /// Filters of at most so many bits a key, everything stored included.
+    /// Creates a policy for filters with at most this number of bits per key, footer included.
     ///
     /// ```
     /// use ribbonfilter_slatedb::RibbonFilterPolicy;
@@ -77,7 +78,7 @@ impl RibbonFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// If the bits are too few for a filter.
+    /// If this is too few bits for a filter.
     pub fn with_bits_per_key(bits: f64) -> Result<Self, BuildError> {
         Self::new(Target::BitsPerKey(bits)).checked()
     }
@@ -95,8 +96,8 @@ impl RibbonFilterPolicy {
         }
     }
 
-    /// Takes this variant instead of [`Variant::Bumped`]. [`Variant::Homogeneous`] builds faster
-    /// and takes 4 to 9 % more bytes.
+    /// Uses this variant instead of [`Variant::Bumped`]. [`Variant::Homogeneous`] is faster to
+    /// build and 4 to 9 % larger.
     ///
     /// ```
     /// use ribbonfilter::{Variant, Width};
@@ -109,15 +110,15 @@ impl RibbonFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// If the variant does not go with the other settings.
+    /// If the variant is incompatible with the other settings.
     pub fn with_variant(mut self, variant: Variant) -> Result<Self, BuildError> {
         self.variant = variant;
         self.checked()
     }
 
-    /// Takes this width instead of [`Width::W64`]: twice that saves some thousandths of the bytes
-    /// and takes up to twice as long to build. A table whose number of keys the width does not
-    /// suit gets another one.
+    /// Uses this width instead of [`Width::W64`]. [`Width::W128`] saves a few tenths of a percent
+    /// of the size and takes up to twice as long to build. If the width does not suit the number of
+    /// keys of a table, the table gets another width.
     ///
     /// ```
     /// use ribbonfilter::Width;
@@ -128,18 +129,18 @@ impl RibbonFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// If the width does not go with the other settings.
+    /// If the width is incompatible with the other settings.
     pub fn with_width(mut self, width: Width) -> Result<Self, BuildError> {
         self.width = width;
         self.checked()
     }
 
-    /// Takes this effort instead of [`Effort::Normal`]. [`Effort::Thorough`] makes the filters of
-    /// small tables a little smaller and takes several times as long to build them: for tables
-    /// that are written once and read by many.
+    /// Uses this effort instead of [`Effort::Normal`]. [`Effort::Thorough`] makes the filters of
+    /// small tables slightly smaller and takes several times as long to build them. Use it for
+    /// tables that are written once and read often.
     ///
-    /// Homogeneous and Balanced filters are the same with either, and so are Bumped ones of larger
-    /// tables: from 2^12 keys on for [`Width::W64`], from 2^14 on for [`Width::W128`].
+    /// The effort makes no difference for Homogeneous and Balanced filters, nor for Bumped filters
+    /// of larger tables: from 2^12 keys on for [`Width::W64`], from 2^14 on for [`Width::W128`].
     ///
     /// ```
     /// use ribbonfilter::Effort;
@@ -150,16 +151,16 @@ impl RibbonFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// If the effort does not go with the other settings.
+    /// If the effort is incompatible with the other settings.
     pub fn with_effort(mut self, effort: Effort) -> Result<Self, BuildError> {
         self.effort = effort;
         self.checked()
     }
 
-    /// Puts the prefixes of keys into the filters, too, so that scans of a prefix skip tables. Each
-    /// prefix of a table takes as many bits as a key.
+    /// Also adds the prefixes of keys to the filters, so that prefix scans can skip tables. Each
+    /// distinct prefix of a table takes the same number of bits as a key.
     ///
-    /// The extractor's name becomes part of the policy's: filters that were built with another
+    /// The extractor's name becomes part of the policy's name: filters that were built with another
     /// extractor are ignored.
     ///
     /// ```
@@ -189,8 +190,8 @@ impl RibbonFilterPolicy {
         self.with_keys(Keys { whole, extractor: Some(extractor) })
     }
 
-    /// Whether whole keys are in the filters: they are, unless this is called with `false`.
-    /// Without them filters have the prefixes alone, and reads of one key ask for its prefix.
+    /// Sets whether the filters contain whole keys; the default is `true`. Without whole keys, the
+    /// filters contain only prefixes, and a read of a key looks up its prefix.
     ///
     /// ```
     /// use ribbonfilter_slatedb::RibbonFilterPolicy;
@@ -218,7 +219,7 @@ impl RibbonFilterPolicy {
     }
 
     fn settings(&self) -> FilterBuilder<'static> {
-        // SlateDB writes several tables at a time: each on its own thread is enough.
+        // SlateDB writes several tables concurrently, so one thread per table is enough.
         let settings = Filter::builder().threads(1).variant(self.variant).width(self.width);
         let settings = settings.effort(self.effort);
         match self.target {
@@ -228,8 +229,8 @@ impl RibbonFilterPolicy {
     }
 }
 
-/// One name for each way to hash keys. The extractor's name comes last, since it may contain
-/// anything.
+/// The name of a policy, distinct for each way to hash keys. The extractor's name comes last, since
+/// it may contain any characters.
 fn name(keys: &Keys) -> String {
     let whole = if keys.whole { "" } else { ":wh=0" };
     match &keys.extractor {

@@ -1,5 +1,5 @@
-//! The policy in the engine: a database is written, flushed, compacted, reopened and damaged,
-//! and compared with what it should hold.
+//! The policy in the engine: a database is written, flushed, compacted, reopened and corrupted, and
+//! compared with a model.
 
 mod common;
 
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Keys up to here are asked for; about half are there.
+/// Keys below this number are looked up; about half of them are present.
 const KEYS: u64 = 4000;
 
-/// What the database should hold.
+/// The expected contents of the database.
 #[derive(Default)]
 struct Model(BTreeMap<Vec<u8>, Vec<u8>>);
 
@@ -34,7 +34,7 @@ impl Model {
         self.0.remove(&key(number));
     }
 
-    /// Asks for every key, and every second prefix.
+    /// Looks up every key and scans every second prefix.
     async fn check(&self, db: &Db) {
         for number in 0..KEYS {
             let value = db.get(key(number)).await.expect("get").map(|value| value.to_vec());
@@ -54,7 +54,7 @@ impl Model {
     }
 }
 
-/// Three tables: keys, some again with others between them, and some deleted.
+/// Writes three tables: keys, then some of these keys and some new ones, then deletions.
 async fn three_tables(db: &Db) -> Model {
     let mut model = Model::default();
     for number in (0..KEYS).step_by(2) {
@@ -76,7 +76,7 @@ async fn three_tables(db: &Db) -> Model {
     model
 }
 
-/// The tables, and whether each has a filter.
+/// Whether each table has a filter.
 fn filters(db: &Db) -> Vec<bool> {
     let manifest = db.manifest();
     let runs = manifest.compacted().iter().flat_map(SortedRun::sst_views);
@@ -94,13 +94,13 @@ async fn compacted(db: &Db) {
     panic!("no compaction within ten seconds");
 }
 
-/// Filters were asked, and spared the engine many tables.
+/// Asserts that filters were queried and ruled out many tables.
 fn assert_ruled_out(counts: &Counts) {
-    let (asked, passed) = counts.take_answers();
-    assert!(asked > KEYS / 4 && passed < asked * 4 / 5, "{passed} of {asked} passed");
+    let (queries, passed) = counts.take_queries();
+    assert!(queries > KEYS / 4 && passed < queries * 4 / 5, "{passed} of {queries} passed");
 }
 
-async fn lives(store: Arc<dyn ObjectStore>) {
+async fn life_cycle(store: Arc<dyn ObjectStore>) {
     let events = Events::listen();
     let (policy, counts) = Observed::new(Arc::new(with_prefixes()));
     let db = open(&store, policy, false).await;
@@ -124,7 +124,7 @@ async fn lives(store: Arc<dyn ObjectStore>) {
 
     let (policy, counts) = Observed::new(Arc::new(with_prefixes()));
     let db = open(&store, policy, false).await;
-    assert!(!filters(&db).is_empty() && filters(&db).iter().all(|&there| there));
+    assert!(!filters(&db).is_empty() && filters(&db).iter().all(|&has_filter| has_filter));
     model.check(&db).await;
     assert_ruled_out(&counts);
     db.close().await.expect("close");
@@ -132,17 +132,17 @@ async fn lives(store: Arc<dyn ObjectStore>) {
 }
 
 #[tokio::test]
-async fn lives_in_memory() {
-    lives(Arc::new(InMemory::new())).await;
+async fn life_cycle_in_memory() {
+    life_cycle(Arc::new(InMemory::new())).await;
 }
 
 #[tokio::test]
-async fn lives_in_files() {
-    let folder = tempfile::tempdir().expect("a folder");
-    lives(Arc::new(LocalFileSystem::new_with_prefix(folder.path()).expect("a store"))).await;
+async fn life_cycle_in_files() {
+    let folder = tempfile::tempdir().expect("a directory");
+    life_cycle(Arc::new(LocalFileSystem::new_with_prefix(folder.path()).expect("a store"))).await;
 }
 
-/// A database with tables of Bloom filters goes on with ours, and the other way round.
+/// A database can change from Bloom filters to ribbon filters and back.
 #[tokio::test]
 async fn policies_can_be_changed() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
@@ -158,13 +158,13 @@ async fn policies_can_be_changed() {
     model.check(&db).await;
     db.close().await.expect("close");
 
-    // Another extractor is another policy: its filters are not asked.
+    // Another extractor means another policy: the existing filters are not queried.
     let (policy, counts) = Observed::new(Arc::new(
         with_prefixes().with_prefix_extractor(Arc::new(common::First(4, "first-four"))),
     ));
     let db = open(&store, policy, false).await;
     model.check(&db).await;
-    assert_eq!(counts.take_answers(), (0, 0));
+    assert_eq!(counts.take_queries(), (0, 0));
     db.close().await.expect("close");
 
     let db = open(&store, BloomFilterPolicy::new(10), true).await;
@@ -191,9 +191,9 @@ impl Block {
         Self { path, table: table.to_vec(), start, end: start + sst.info.filter_len as usize }
     }
 
-    /// Stores the table with one bit of the filter altered, under a checksum of the engine that
-    /// is right, or not.
-    async fn alter(&self, store: &Arc<dyn ObjectStore>, position: usize, with_checksum: bool) {
+    /// Stores the table with one bit of the filter flipped, with or without updating the engine's
+    /// checksum.
+    async fn corrupt(&self, store: &Arc<dyn ObjectStore>, position: usize, with_checksum: bool) {
         let mut table = self.table.clone();
         table[self.start + position] ^= 4;
         if with_checksum {
@@ -203,14 +203,14 @@ impl Block {
         store.put(&self.path, table.into()).await.expect("put");
     }
 
-    /// Without the engine's checksum.
+    /// The length without the engine's checksum.
     fn len(&self) -> usize {
         self.end - self.start - 4
     }
 }
 
 #[tokio::test]
-async fn damaged_filters_never_hide_a_key() {
+async fn corrupt_filters_never_hide_a_key() {
     let events = Events::listen();
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     let policy = || RibbonFilterPolicy::with_rate(0.01).expect("a valid rate");
@@ -225,19 +225,19 @@ async fn damaged_filters_never_hide_a_key() {
 
     let payload = 2 + 2 + policy().name().len() + 8; // number of filters, name, length
     for position in (payload..block.len()).step_by(61).chain([payload, block.len() - 1]) {
-        block.alter(&store, position, true).await;
+        block.corrupt(&store, position, true).await;
         let db = open(&store, policy(), false).await;
         for number in (0..keys).step_by(7) {
-            let value = db.get(key(number)).await.expect("get").expect("a key that is there");
+            let value = db.get(key(number)).await.expect("get").expect("a present key");
             assert_eq!(value.as_ref(), b"value");
             assert!(db.get(key(keys + number)).await.expect("get").is_none());
         }
-        assert!(events.take() > 0, "byte {position} was altered");
+        assert!(events.take() > 0, "byte {position} is corrupt");
         db.close().await.expect("close");
     }
 
-    // The engine's own checksum: an error, not an answer.
-    block.alter(&store, payload + 100, false).await;
+    // The engine's own checksum is wrong: the read fails.
+    block.corrupt(&store, payload + 100, false).await;
     let db = open(&store, policy(), false).await;
     assert!(db.get(key(7)).await.is_err());
     db.close().await.expect("close");

@@ -1,4 +1,4 @@
-//! A writer is killed again and again, and nothing is lost that it was told is stored.
+//! A writer is killed repeatedly; no acknowledged write is lost.
 
 mod common;
 
@@ -21,8 +21,8 @@ async fn database(folder: &Path) -> Db {
     open(&store, with_prefixes(), true).await
 }
 
-/// Not a test but the process that is killed: writes batches, and tells which ones are stored.
-/// Every fourth becomes a table, and tables are compacted all the time.
+/// Not a test but the process that is killed: writes batches and prints which ones are stored.
+/// After every fourth batch it flushes a table, and tables are compacted in the background.
 #[tokio::test]
 async fn writer() {
     let (Ok(folder), Ok(first)) = (std::env::var(FOLDER), std::env::var(FIRST)) else { return };
@@ -40,8 +40,8 @@ async fn writer() {
     }
 }
 
-/// Starts the writer, kills it when it has stored so many batches more, and returns the number
-/// of the first batch that it had not announced.
+/// Starts the writer and kills it when it has stored `batches` more batches. Returns the number of
+/// the first batch that it has not reported.
 fn killed_writer(folder: &Path, first: u64, batches: u64) -> u64 {
     let mut writer = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "writer", "--nocapture"])
@@ -49,7 +49,7 @@ fn killed_writer(folder: &Path, first: u64, batches: u64) -> u64 {
         .env(FIRST, first.to_string())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the writer starts");
+        .expect("the writer runs");
     let output = BufReader::new(writer.stdout.take().expect("its output"));
     let mut next = first;
     for line in output.lines() {
@@ -61,13 +61,13 @@ fn killed_writer(folder: &Path, first: u64, batches: u64) -> u64 {
             writer.kill().expect("it is killed");
         }
     }
-    assert!(!writer.wait().expect("its end").success());
+    assert!(!writer.wait().expect("the writer ends").success());
     next
 }
 
 #[tokio::test]
 async fn every_acknowledged_key_is_found() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let mut first = 0;
     for batches in [3, 9, 17, 26] {
         first = killed_writer(folder.path(), first, batches);
@@ -78,7 +78,7 @@ async fn every_acknowledged_key_is_found() {
         }
         assert!(db.get(key(1 << 40)).await.expect("get").is_none());
         db.close().await.expect("close");
-        // What was stored without notice is written again.
+        // The next writer rewrites batches that were stored but not reported.
     }
     assert!(first >= 55);
 }

@@ -1,4 +1,4 @@
-//! The policy by itself: what its filters answer, how they are stored, what damage does.
+//! The policy without the engine: queries, encoding, corrupt filters.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn entry(key: Vec<u8>, seq: u64) -> RowEntry {
     RowEntry { key: key.into(), value, seq, create_ts: None, expire_ts: None }
 }
 
-/// The filter of keys 0 to `keys`, as it is after encoding and decoding.
+/// The filter of keys 0 to `keys`, encoded and decoded.
 fn stored(policy: &RibbonFilterPolicy, keys: u64) -> Arc<dyn Filter> {
     policy.decode(&encoded(&*built(policy, (0..keys).map(|number| entry(key(number), 0)))))
 }
@@ -50,9 +50,9 @@ fn no_key_is_missing_and_few_others_pass() {
     for keys in [0, 1, 2, 15, 16, 17, 1000, 32_767, 32_768, 50_000] {
         let filter = stored(&policy(), keys);
         assert!((0..keys).all(|number| has(&*filter, number)), "{keys} keys");
-        // 10^5 keys at 1 %: 1000 on average, and 1150 are nearly five deviations more.
+        // 10^5 keys at 1 %: 1000 on average; 1150 is nearly five standard deviations more.
         let passed = (keys..keys + 100_000).filter(|&number| has(&*filter, number)).count();
-        assert!(passed < 1150, "{passed} of 100,000 absent keys pass beside {keys}");
+        assert!(passed < 1150, "{passed} of 100,000 absent keys pass, {keys} keys");
     }
 }
 
@@ -63,7 +63,7 @@ fn every_variant_and_width_suits_every_table() {
         [(Standard, W16), (Standard, W128), (Homogeneous, W64), (Balanced, W64), (Bumped, W64)]
     {
         let policy = policy().with_variant(variant).and_then(|policy| policy.with_width(width));
-        let policy = policy.expect("settings that go together");
+        let policy = policy.expect("compatible settings");
         let events = Events::listen();
         for keys in [1, 1000, 100_000] {
             let filter = stored(&policy, keys);
@@ -77,11 +77,11 @@ fn every_variant_and_width_suits_every_table() {
 
 #[test]
 fn more_effort_makes_small_tables_smaller() {
-    let thorough = policy().with_effort(Effort::Thorough).expect("settings that go together");
-    assert_eq!(thorough.name(), policy().name(), "readers need not know of it");
+    let thorough = policy().with_effort(Effort::Thorough).expect("compatible settings");
+    assert_eq!(thorough.name(), policy().name(), "readers are not affected");
     for keys in [1000, 2000, 4000] {
         let (normal, filter) = (stored(&policy(), keys), stored(&thorough, keys));
-        // The smallest tables have no slot to spare anyway.
+        // The smallest tables have no spare slots with either effort.
         assert!(filter.size() <= normal.size() && (keys < 4000 || filter.size() < normal.size()));
         assert!((0..keys).all(|number| has(&*filter, number)));
         let mut expected = ribbonfilter::Filter::builder()
@@ -95,7 +95,7 @@ fn more_effort_makes_small_tables_smaller() {
 }
 
 #[test]
-fn settings_that_no_filter_can_meet_are_refused() {
+fn invalid_settings_are_rejected() {
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
         let error = RibbonFilterPolicy::with_rate(rate).expect_err("not a rate");
         assert!(matches!(error, BuildError::InvalidRate { .. }));
@@ -106,7 +106,7 @@ fn settings_that_no_filter_can_meet_are_refused() {
 }
 
 #[test]
-fn estimates_are_near_the_truth() {
+fn estimates_are_close() {
     for policy in [policy(), RibbonFilterPolicy::with_bits_per_key(10.0).expect("enough bits")] {
         assert_eq!(policy.estimate_size(0), 0);
         for keys in [10_000, 30_000, 100_000] {
@@ -118,7 +118,7 @@ fn estimates_are_near_the_truth() {
 }
 
 #[test]
-fn versions_of_a_key_count_once() {
+fn versions_of_a_key_are_counted_once() {
     let versions = (0..1000).flat_map(|number| (0..5).map(move |seq| entry(key(number), seq)));
     let once = (0..1000).map(|number| entry(key(number), 0));
     assert_eq!(
@@ -127,10 +127,10 @@ fn versions_of_a_key_count_once() {
     );
 }
 
-/// What version 1 of the name promises: format version 1, whole keys under seed 0, prefixes
-/// under seed 1. Whoever changes this must change the name.
+/// Version 1 of the name means: format version 1, whole keys under seed 0, prefixes under seed 1.
+/// If one of these changes, the name must change, too.
 #[test]
-fn the_name_stands_for_format_and_hash() {
+fn the_name_identifies_format_and_hash() {
     assert_eq!(RibbonFilterPolicy::NAME, "ribbonfilter:v1");
     let mut expected = ribbonfilter::Filter::builder()
         .false_positive_rate(0.01)
@@ -166,19 +166,19 @@ fn names_differ_where_hashes_do() {
 }
 
 #[test]
-fn prefixes_are_found_and_told_from_keys() {
+fn prefixes_are_found_and_distinguished_from_keys() {
     let filter = stored(&with_prefixes(), 16_000);
     assert!((0..16_000).all(|number| has(&*filter, number) && has_prefix(&*filter, number)));
     let passed = (1000..11_000).filter(|prefix| has_prefix(&*filter, prefix * 16)).count();
     assert!(passed < 160, "{passed} of 10,000 absent prefixes pass");
-    // As a key, a prefix is absent.
+    // A prefix is not present as a key.
     let as_key = |prefix: u64| FilterQuery::point(key(prefix * 16)[..8].to_vec().into());
     let passed = (0..1000).filter(|&prefix| filter.might_match(&as_key(prefix))).count();
-    assert!(passed < 40, "{passed} of 1000 prefixes pass for keys");
+    assert!(passed < 40, "{passed} of 1000 prefixes pass as keys");
 }
 
 #[test]
-fn without_whole_keys_prefixes_answer_for_them() {
+fn without_whole_keys_the_prefix_is_looked_up() {
     let filter = stored(&with_prefixes().with_whole_key_filtering(false), 16_000);
     assert!(filter.size() < 1100, "1000 prefixes take {} bytes", filter.size());
     assert!((0..16_000).all(|number| has(&*filter, number)));
@@ -187,7 +187,7 @@ fn without_whole_keys_prefixes_answer_for_them() {
 }
 
 #[test]
-fn what_cannot_be_answered_might_match() {
+fn unsupported_queries_might_match() {
     let (with, without) = (stored(&with_prefixes(), 100), stored(&policy(), 100));
     let (lower, upper) = (Bound::Included(Bytes::from_static(b"x")), Bound::Unbounded);
     for query in [
@@ -199,34 +199,34 @@ fn what_cannot_be_answered_might_match() {
     }
     assert!(has_prefix(&*without, 1 << 20));
     assert!(with_prefixes().supports_prefix_queries() && !policy().supports_prefix_queries());
-    let nothing = stored(&policy().with_whole_key_filtering(false), 100);
-    assert!(has(&*nothing, 7) && has(&*nothing, 7000));
+    let empty = stored(&policy().with_whole_key_filtering(false), 100);
+    assert!(has(&*empty, 7) && has(&*empty, 7000));
 }
 
 #[test]
-fn damaged_bytes_rule_nothing_out_and_are_reported() {
+fn every_key_passes_a_corrupt_filter_and_it_is_reported() {
     let events = Events::listen();
     let (policy, keys) = (policy(), 300);
     let bytes = encoded(&*stored(&policy, keys));
     assert_eq!(events.take(), 0);
-    let altered = (0..bytes.len()).map(|position| {
-        let mut altered = bytes.clone();
-        altered[position] ^= 1 << (position % 8);
-        altered
+    let flipped = (0..bytes.len()).map(|position| {
+        let mut flipped = bytes.clone();
+        flipped[position] ^= 1 << (position % 8);
+        flipped
     });
     let cut = (1..bytes.len()).map(|len| bytes[..len].to_vec());
-    for damaged in altered.chain(cut).chain([[&bytes[..], b"more"].concat(), vec![0; 5000]]) {
-        let filter = policy.decode(&damaged);
+    for corrupt in flipped.chain(cut).chain([[&bytes[..], b"more"].concat(), vec![0; 5000]]) {
+        let filter = policy.decode(&corrupt);
         assert_eq!(events.take(), 1);
         assert!((0..keys + 50).all(|number| has(&*filter, number)));
-        // It is stored as no filter, and stays one without further notice.
+        // It is encoded as no filter and can be decoded again without another report.
         assert!(has(&*policy.decode(&encoded(&*filter)), keys + 7));
         assert_eq!(events.take(), 0);
     }
 }
 
 #[test]
-fn a_broken_extractor_rules_nothing_out_and_is_reported() {
+fn every_key_passes_with_a_broken_extractor_and_it_is_reported() {
     struct Longer;
     impl slatedb::PrefixExtractor for Longer {
         fn name(&self) -> &str {
@@ -244,7 +244,7 @@ fn a_broken_extractor_rules_nothing_out_and_is_reported() {
 }
 
 #[test]
-fn a_builder_that_has_built_rules_nothing_out() {
+fn every_key_passes_the_second_filter_of_a_builder() {
     let mut builder = policy().builder();
     builder.add_entry(&entry(key(1), 0));
     assert!(has(&*builder.build(), 1));

@@ -1,6 +1,6 @@
-//! What the tests share: keys, an extractor, a database, and the events that it sends.
+//! Test support: keys, an extractor, a database and its `tracing` events.
 
-#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(dead_code, reason = "no test uses all items")]
 
 pub mod observed;
 
@@ -17,12 +17,12 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Metadata, Subscriber};
 
-/// Keys with a prefix of eight bytes that sixteen of them share.
+/// A key with a prefix of eight bytes; sixteen keys have the same prefix.
 pub fn key(number: u64) -> Vec<u8> {
     format!("{:08}/{:02}", number / 16, number % 16).into_bytes()
 }
 
-/// The first bytes of a key.
+/// Extracts the first bytes of a key: their number, and the name of the extractor.
 pub struct First(pub usize, pub &'static str);
 
 impl PrefixExtractor for First {
@@ -42,7 +42,8 @@ pub fn with_prefixes() -> RibbonFilterPolicy {
     policy.with_prefix_extractor(Arc::new(First(8, "first-eight")))
 }
 
-/// A database whose tables are compacted soon, or never, and have filters however small.
+/// Opens a database whose tables are compacted soon, or never. Even the smallest table has a
+/// filter.
 pub async fn open(
     store: &Arc<dyn ObjectStore>,
     policy: impl FilterPolicy + 'static,
@@ -74,14 +75,14 @@ pub async fn open(
         .expect("the database opens")
 }
 
-/// Writes what is in memory as a table.
+/// Flushes the memtable to a table.
 pub async fn flush(db: &Db) {
     db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable })
         .await
         .expect("the table is written");
 }
 
-/// Counts the events of the crate, on this thread, until it is dropped.
+/// Counts the events of the crate on this thread until it is dropped.
 pub struct Events {
     seen: Arc<AtomicUsize>,
     _guard: DefaultGuard,
@@ -94,7 +95,7 @@ impl Events {
         Self { seen, _guard: guard }
     }
 
-    /// How many events there were since this was asked last.
+    /// The number of events since the last call.
     pub fn take(&self) -> usize {
         self.seen.swap(0, Ordering::Relaxed)
     }

@@ -1,31 +1,31 @@
-//! Any policy, and what became of its filters: how many bytes they took, and what they answered.
+//! Wraps a policy and counts the bytes, the queries and the positive results of its filters.
 
 use slatedb::bytes::BufMut;
 use slatedb::{Filter, FilterBuilder, FilterPolicy, FilterQuery, RowEntry};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What was counted, in all threads.
+/// The counts of all threads.
 #[derive(Debug, Default)]
 pub struct Counts {
     bytes: AtomicU64,
-    asked: AtomicU64,
+    queries: AtomicU64,
     passed: AtomicU64,
 }
 
 impl Counts {
-    /// The bytes of all filters that were built since this was asked last.
+    /// The total size of all filters that were built since the last call.
     pub fn take_bytes(&self) -> u64 {
         self.bytes.swap(0, Ordering::Relaxed)
     }
 
-    /// How often filters were asked since this was asked last, and could not rule it out.
-    pub fn take_answers(&self) -> (u64, u64) {
-        (self.asked.swap(0, Ordering::Relaxed), self.passed.swap(0, Ordering::Relaxed))
+    /// The number of queries since the last call, and how many of them passed.
+    pub fn take_queries(&self) -> (u64, u64) {
+        (self.queries.swap(0, Ordering::Relaxed), self.passed.swap(0, Ordering::Relaxed))
     }
 }
 
-/// A policy under observation.
+/// A policy whose filters are counted.
 pub struct Observed {
     policy: Arc<dyn FilterPolicy>,
     counts: Arc<Counts>,
@@ -92,7 +92,7 @@ struct ObservedFilter {
 impl Filter for ObservedFilter {
     fn might_match(&self, query: &FilterQuery) -> bool {
         let passed = self.filter.might_match(query);
-        self.counts.asked.fetch_add(1, Ordering::Relaxed);
+        self.counts.queries.fetch_add(1, Ordering::Relaxed);
         self.counts.passed.fetch_add(u64::from(passed), Ordering::Relaxed);
         passed
     }
