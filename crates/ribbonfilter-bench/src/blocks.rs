@@ -1,4 +1,5 @@
-//! What a lookup in an LSM engine costs: a filter block is queried where it lies for one hash, as `examples/lsm_tree.rs` does, beside the Bloom filter of fjall's lsm-tree.
+//! Measures lookups in an LSM engine: each lookup queries a filter block in place for one hash, as
+//! in `examples/lsm_tree.rs`. The baseline is the Bloom filter of fjall's lsm-tree.
 
 use crate::random::Random;
 use lsm_tree::table::filter::standard_bloom::{Builder as BloomBuilder, StandardBloomFilterReader};
@@ -8,34 +9,34 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Keys of a table
+    /// Keys per table
     #[arg(long, default_value_t = 1e5)]
     keys: f64,
-    /// Tables, asked in turn
+    /// Number of tables, queried in turn
     #[arg(long, default_value_t = 1)]
     tables: usize,
-    /// Times that each figure is taken, in turn; the least is shown
+    /// Rounds over all filters; the minimum of each time is shown
     #[arg(long, default_value_t = 500)]
     rounds: u32,
 }
 
-/// Lookups in a round: so few that on a busy machine some rounds are not interrupted.
+/// Lookups per round: few enough that even on a busy machine some rounds are not interrupted.
 const LOOKUPS: usize = 1 << 12;
 
 type Build = fn(&[u64]) -> Vec<u8>;
-type Ask = fn(&[u8], u64) -> bool;
+type Query = fn(&[u8], u64) -> bool;
 
-/// How blocks are built and asked. The engine's own comes first: the others are compared with it.
-const KINDS: [(&str, Build, Ask); 6] = [
-    ("lsm-tree's Bloom, 10 bits", bloom, ask_bloom),
-    ("ribbon, 1 %", |hashes| ribbon(hashes, None, None), ask_ribbon),
-    ("Bumped, w = 64", |h| ribbon(h, Some(Variant::Bumped), Some(Width::W64)), ask_ribbon),
-    ("Standard, w = 64", |h| ribbon(h, Some(Variant::Standard), Some(Width::W64)), ask_ribbon),
-    ("Standard, w = 128", |h| ribbon(h, Some(Variant::Standard), Some(Width::W128)), ask_ribbon),
+/// How blocks are built and queried. The engine's own filter comes first, as the baseline.
+const KINDS: [(&str, Build, Query); 6] = [
+    ("lsm-tree's Bloom, 10 bits", bloom, query_bloom),
+    ("ribbon, 1 %", |hashes| ribbon(hashes, None, None), query_ribbon),
+    ("Bumped, w = 64", |h| ribbon(h, Some(Variant::Bumped), Some(Width::W64)), query_ribbon),
+    ("Standard, w = 64", |h| ribbon(h, Some(Variant::Standard), Some(Width::W64)), query_ribbon),
+    ("Standard, w = 128", |h| ribbon(h, Some(Variant::Standard), Some(Width::W128)), query_ribbon),
     (
         "Homogeneous, w = 64",
         |h| ribbon(h, Some(Variant::Homogeneous), Some(Width::W64)),
-        ask_ribbon,
+        query_ribbon,
     ),
 ];
 
@@ -45,7 +46,7 @@ fn bloom(hashes: &[u64]) -> Vec<u8> {
     builder.build()
 }
 
-fn ask_bloom(block: &[u8], hash: u64) -> bool {
+fn query_bloom(block: &[u8], hash: u64) -> bool {
     StandardBloomFilterReader::new(block).is_ok_and(|reader| reader.contains_hash(hash))
 }
 
@@ -57,16 +58,16 @@ fn ribbon(hashes: &[u64], variant: Option<Variant>, width: Option<Width>) -> Vec
     builder.finish().expect("these hashes build").into_inner().to_vec()
 }
 
-fn ask_ribbon(block: &[u8], hash: u64) -> bool {
+fn query_ribbon(block: &[u8], hash: u64) -> bool {
     Filter::contains_hash_in(block, hash).unwrap_or(false)
 }
 
-/// The times of one kind, in nanoseconds a lookup.
+/// The minimum times of one kind, in nanoseconds per lookup.
 #[derive(Clone, Copy)]
-struct Least {
+struct MinTimes {
     absent: f64,
     present: f64,
-    /// Every hash depends on the answer before.
+    /// Every hash depends on the preceding result.
     chained: f64,
 }
 
@@ -77,52 +78,52 @@ pub fn run(arguments: &Arguments) {
     let absent: Vec<u64> = Random::new(u64::MAX).take(LOOKUPS).collect();
     let blocks = KINDS.map(|(_, build, _)| tables.iter().map(|t| build(t)).collect::<Vec<_>>());
     let infinite = f64::INFINITY;
-    let unknown = Least { absent: infinite, present: infinite, chained: infinite };
-    let mut least = KINDS.map(|_| unknown);
+    let unknown = MinTimes { absent: infinite, present: infinite, chained: infinite };
+    let mut times = KINDS.map(|_| unknown);
     for _ in 0..arguments.rounds {
-        for (((_, _, ask), blocks), least) in KINDS.iter().zip(&blocks).zip(&mut least) {
-            note(&mut least.absent, || lookups(blocks, *ask, |n, _| absent[n]));
-            note(&mut least.present, || {
-                lookups(blocks, *ask, |n, table| tables[table][n * 7919 % keys])
+        for (((_, _, query), blocks), times) in KINDS.iter().zip(&blocks).zip(&mut times) {
+            note(&mut times.absent, || lookups(blocks, *query, |n, _| absent[n]));
+            note(&mut times.present, || {
+                lookups(blocks, *query, |n, table| tables[table][n * 7919 % keys])
             });
-            note(&mut least.chained, || chained(blocks, *ask, &absent));
+            note(&mut times.chained, || chained(blocks, *query, &absent));
         }
     }
-    print(&blocks, &least, keys);
+    print(&blocks, &times, keys);
 }
 
-fn note(least: &mut f64, work: impl FnOnce() -> usize) {
+fn note(min: &mut f64, work: impl FnOnce() -> usize) {
     let begin = Instant::now();
     black_box(work());
-    *least = least.min(begin.elapsed().as_secs_f64() * 1e9 / LOOKUPS as f64);
+    *min = min.min(begin.elapsed().as_secs_f64() * 1e9 / LOOKUPS as f64);
 }
 
-/// How many of the hashes pass, each in the block whose turn it is.
-fn lookups(blocks: &[Vec<u8>], ask: Ask, hash: impl Fn(usize, usize) -> u64) -> usize {
+/// Looks up hashes, in each block in turn. Returns how many pass.
+fn lookups(blocks: &[Vec<u8>], query: Query, hash: impl Fn(usize, usize) -> u64) -> usize {
     let table = |number| number % blocks.len();
     let passes =
-        |&number: &usize| ask(black_box(&blocks[table(number)]), hash(number, table(number)));
+        |&number: &usize| query(black_box(&blocks[table(number)]), hash(number, table(number)));
     (0..LOOKUPS).filter(passes).count()
 }
 
-fn chained(blocks: &[Vec<u8>], ask: Ask, hashes: &[u64]) -> usize {
+fn chained(blocks: &[Vec<u8>], query: Query, hashes: &[u64]) -> usize {
     let next = |passed: usize, (number, hash): (usize, &u64)| {
-        passed + usize::from(ask(&blocks[number % blocks.len()], hash ^ (passed as u64) << 40))
+        passed + usize::from(query(&blocks[number % blocks.len()], hash ^ (passed as u64) << 40))
     };
     hashes.iter().enumerate().fold(0, next)
 }
 
-fn print(blocks: &[Vec<Vec<u8>>], least: &[Least], keys: usize) {
-    println!("ns, and over those of lsm-tree; {keys} keys a table, {} tables", blocks[0].len());
-    for (((name, _, _), blocks), time) in KINDS.iter().zip(blocks).zip(least) {
+fn print(blocks: &[Vec<Vec<u8>>], times: &[MinTimes], keys: usize) {
+    println!("ns (ratio to lsm-tree); {keys} keys per table, {} tables", blocks[0].len());
+    for (((name, _, _), blocks), time) in KINDS.iter().zip(blocks).zip(times) {
         let figure =
-            |of: fn(&Least) -> f64| format!("{:.1} ({:.2})", of(time), of(time) / of(&least[0]));
+            |of: fn(&MinTimes) -> f64| format!("{:.1} ({:.2})", of(time), of(time) / of(&times[0]));
         println!(
             "{name:<26} bits {:.2}  absent {}  present {}  chained {}",
             blocks[0].len() as f64 * 8.0 / keys as f64,
-            figure(|least| least.absent),
-            figure(|least| least.present),
-            figure(|least| least.chained),
+            figure(|times| times.absent),
+            figure(|times| times.present),
+            figure(|times| times.chained),
         );
     }
 }

@@ -1,11 +1,11 @@
-//! The regression guard: some of our filters beside binary fuse, and the ratios beside those of
-//! the committed baseline. Times of a machine say little about another; ratios say more, and
-//! sizes must be the same everywhere.
+//! The regression check: measures some of our filters relative to binary fuse, and compares the
+//! ratios with the committed baseline. Ratios of times carry over to other machines better than
+//! times do. Sizes must be the same on every machine.
 
 use crate::kernel;
 use crate::peers::{Ribbon, one_of_each};
 use crate::progress::Progress;
-use crate::race::{Course, Row};
+use crate::race::{Row, Workload};
 use crate::table::{Cell, Table};
 use ribbonfilter::{Variant, Width};
 use serde::{Deserialize, Serialize};
@@ -13,23 +13,23 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The baseline; that of this repository otherwise
+    /// The baseline [default: the one of this repository]
     #[arg(long)]
     baseline: Option<PathBuf>,
-    /// Write the ratios found now as the baseline of this CPU's kernel
+    /// Write the measured ratios as the baseline for the kernel of this CPU
     #[arg(long)]
     write: bool,
-    /// How much worse a ratio of times may be: 0.25 is a quarter
+    /// How much worse a ratio of times may become: 0.25 is 25 %
     #[arg(long, default_value_t = 0.25)]
     tolerance: f64,
-    /// Rounds over all filters; the least of each figure counts
+    /// Rounds over all filters; the minimum of each time counts
     #[arg(long, default_value_t = 15)]
     rounds: u32,
 }
 
 const KEYS: f64 = 1e6;
 const QUERIES: usize = 1 << 20;
-/// Bits a key may not grow by more than this share.
+/// Bits per key may not grow by more than this fraction.
 const SIZE_TOLERANCE: f64 = 1e-4;
 
 const GUARDED: [Ribbon; 5] = [
@@ -40,7 +40,7 @@ const GUARDED: [Ribbon; 5] = [
     Ribbon::new(Variant::Homogeneous, Width::W64, 8.0),
 ];
 
-/// The figures of one filter, times over those of binary fuse.
+/// The figures of one filter, with times relative to binary fuse.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ratios {
     kernel: String,
@@ -58,10 +58,10 @@ impl Ratios {
             kernel: kernel().name().into(),
             name: row.name.clone(),
             bits_per_key: row.bits_per_key,
-            build: row.build.least / fuse.build.least,
+            build: row.build.min / fuse.build.min,
             query: row.query() / fuse.query(),
             batch: row.batched().unwrap_or(f64::NAN) / fuse.query(),
-            latency: row.latency.least / fuse.latency.least,
+            latency: row.latency.min / fuse.latency.min,
         }
     }
 
@@ -79,7 +79,9 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| format!("{}: {error}", path.display()))?,
         Err(_) if arguments.write => Vec::new(),
-        Err(error) => return Err(format!("{}: {error}; --write makes a baseline", path.display())),
+        Err(error) => {
+            return Err(format!("{}: {error}; --write creates a baseline", path.display()));
+        }
     };
     let found = measure(arguments.rounds);
     if arguments.write {
@@ -91,28 +93,28 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let (table, worse) = compare(&found, &baseline, arguments.tolerance);
     if table.rows.is_empty() {
-        return Err(format!("no baseline for the kernel {}: --write makes one", kernel().name()));
+        return Err(format!("no baseline for the kernel {}: --write creates one", kernel().name()));
     }
     println!("{}", table.text());
     match worse {
         0 => Ok(()),
         _ => Err(format!(
-            "{worse} figures are worse than the baseline allows; run again on a quiet machine before you believe it"
+            "{worse} figures are worse than the baseline allows; repeat the check on an idle machine"
         )),
     }
 }
 
 fn measure(rounds: u32) -> Vec<Ratios> {
-    let course = Course::new(KEYS, QUERIES, rounds, 1);
+    let workload = Workload::new(KEYS, QUERIES, rounds, 1);
     let fuse = one_of_each(1).into_iter().take(1);
     let peers: Vec<_> = fuse.chain(GUARDED.map(|ribbon| ribbon.peer(1))).collect();
     let mut progress = Progress::new(1);
-    progress.group("some of our filters beside binary fuse");
-    let rows = course.race(&peers, &mut progress);
+    progress.group("some of our filters and binary fuse");
+    let rows = workload.race(&peers, &mut progress);
     rows[1..].iter().map(|row| Ratios::new(row, &rows[0])).collect()
 }
 
-/// Both beside each other, and how many figures are worse than they may be.
+/// Compares the ratios. Returns a table and the number of figures that exceed the tolerance.
 fn compare(found: &[Ratios], baseline: &[Ratios], tolerance: f64) -> (Table, usize) {
     let mut worse = 0;
     let mut cell = |now: f64, then: f64, tolerance: f64| {
@@ -134,8 +136,8 @@ fn compare(found: &[Ratios], baseline: &[Ratios], tolerance: f64) -> (Table, usi
     let table = Table {
         title: format!("{KEYS} keys, kernel {}", kernel().name()),
         note: format!(
-            "Now (baseline). Times over those of xorf BinaryFuse8, batches over its single queries; \
-             {:.0} % worse is tolerated, and {SIZE_TOLERANCE} of bits a key.",
+            "Now (baseline). Times relative to xorf BinaryFuse8, batches relative to its single \
+             queries. Tolerance: {:.0} % for times, {SIZE_TOLERANCE} for bits per key.",
             tolerance * 100.0
         ),
         columns: vec!["filter", "bits/key", "build", "query", "batch", "latency"],

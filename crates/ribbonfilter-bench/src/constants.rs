@@ -1,4 +1,4 @@
-//! The simulations behind the constants of the planner.
+//! The simulations for the constants of the planner.
 
 mod balanced;
 mod bumped;
@@ -13,13 +13,13 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Variant {
-    /// Overhead of one seed's success against the planner's formula
+    /// Overhead for each success probability of one seed, compared with the planner's formula
     Standard(standard::Arguments),
-    /// Rate and queue of homogeneous systems against the planner's formula
+    /// Rates and queues of Homogeneous systems, compared with the planner's formula
     Homogeneous(homogeneous::Arguments),
-    /// The least slots of a Balanced system against the planner's
+    /// Minimum slots of a Balanced system, compared with the planner's
     Balanced(balanced::Arguments),
-    /// Slots that stay empty in the layers of a Bumped system
+    /// Empty slots in the layers of a Bumped system
     Bumped(bumped::Arguments),
 }
 

@@ -1,9 +1,8 @@
-//! What hashes that are not random cost a build, and what it costs to open a filter anew for
-//! every query.
+//! Measures builds from hashes that are not random, and queries that open the filter each time.
 
 use crate::kernel;
 use crate::random::Random;
-use crate::times::least;
+use crate::times::min_times;
 use ribbonfilter::{Filter, Variant};
 use std::hint::black_box;
 
@@ -12,14 +11,14 @@ pub struct Arguments {
     /// Number of keys
     #[arg(long, default_value_t = 1e6)]
     keys: f64,
-    /// Times that each figure is taken, in turn; the least is shown
+    /// Rounds over all measurements; the minimum of each time is shown
     #[arg(long, default_value_t = 5)]
     rounds: u32,
 }
 
 type Hashes = fn(usize) -> Vec<u64>;
 
-/// Ordinary hashes first: the others are compared with them.
+/// Random hashes come first, as the baseline.
 const KINDS: [(&str, Hashes); 5] = [
     ("random", |keys| Random::new(1).take(keys).collect()),
     ("sorted", |keys| {
@@ -35,10 +34,11 @@ const KINDS: [(&str, Hashes); 5] = [
 pub fn run(arguments: &Arguments) {
     let keys = arguments.keys as usize;
     let sets = KINDS.map(|(name, hashes)| (name, hashes(keys)));
-    println!("build, ns a key on one thread (and over that of random hashes)");
+    println!("build, ns per key on one thread (ratio to random hashes)");
     for &variant in Variant::ALL {
         print!("{:<12}", variant.to_string());
-        let times = least(arguments.rounds, &sets.each_ref().map(|(_, hashes)| hashes), |hashes| {
+        let hashes = sets.each_ref().map(|(_, hashes)| hashes);
+        let times = min_times(arguments.rounds, &hashes, |hashes| {
             black_box(build(variant, hashes));
         });
         for ((name, _), time) in sets.iter().zip(times) {
@@ -46,30 +46,30 @@ pub fn run(arguments: &Arguments) {
         }
         println!();
     }
-    println!("query, ns: of a filter that is kept, of a view that is opened for it, in one step");
+    println!("query, ns: of an open filter, with opening, with `contains_hash_in`");
     for &variant in Variant::ALL {
         let filter = build(variant, &sets[0].1).with_kernel(kernel());
         let bytes = filter.as_bytes();
         let queries: Vec<u64> = Random::new(2).take(1 << 20).collect();
-        let kept = || queries.iter().filter(|&&hash| filter.contains_hash(hash)).count();
-        let anew = || {
+        let open = || queries.iter().filter(|&&hash| filter.contains_hash(hash)).count();
+        let opening = || {
             let opened = |hash| Filter::open(black_box(bytes)).map(|view| view.contains_hash(hash));
             queries.iter().filter(|&&hash| matches!(opened(hash), Ok(true))).count()
         };
-        let once = || {
+        let one_step = || {
             let found = |hash| Filter::contains_hash_in(black_box(bytes), hash);
             queries.iter().filter(|&&hash| matches!(found(hash), Ok(true))).count()
         };
-        let ways: [&dyn Fn() -> usize; 3] = [&kept, &anew, &once];
-        let [kept, anew, once] = least(arguments.rounds, &ways, |way| {
+        let ways: [&dyn Fn() -> usize; 3] = [&open, &opening, &one_step];
+        let [open, opening, one_step] = min_times(arguments.rounds, &ways, |way| {
             black_box(way());
         })
         .map(|time| time / queries.len() as f64);
         println!(
-            "{:<12}  {kept:.1}  {anew:.1} (+ {:.1})  {once:.1} (+ {:.1})",
+            "{:<12}  {open:.1}  {opening:.1} (+ {:.1})  {one_step:.1} (+ {:.1})",
             variant.to_string(),
-            anew - kept,
-            once - kept,
+            opening - open,
+            one_step - open,
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What the figures show: measured here, drawn by `report` from the finished rows.
+//! Measures the rows from which `report` draws the figures.
 
 pub mod map;
 pub mod reach;
@@ -6,33 +6,33 @@ pub mod sizes;
 
 use crate::peers::{Ribbon, near, one_of_each, threaded};
 use crate::progress::Progress;
-use crate::race::{Course, Peer, Row};
+use crate::race::{Peer, Row, Workload};
 use crate::results::{Folder, Rows, Running};
 use ribbonfilter::{Variant, Width};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Numbers of keys for the map of the fastest filters
+    /// Numbers of keys for the maps of the fastest filters
     #[arg(long, value_delimiter = ',', default_value = "1e6")]
     keys: Vec<f64>,
-    /// The most keys for times against keys, from 10^3 on
+    /// Maximum number of keys for times against keys, from 10^3 on
     #[arg(long, default_value_t = 1e7)]
     largest: f64,
-    /// Times against keys up to 10^8, and a map for 10^7
+    /// Measure times against keys up to 10^8, and a map for 10^7
     #[arg(long)]
     full: bool,
-    /// Rounds over the filters of one rate or number of keys; the least of each figure counts
+    /// Rounds over the filters of one rate or number of keys; the minimum of each time counts
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// Queries in one measurement
+    /// Queries per measurement
     #[arg(long, default_value_t = 1 << 20)]
     queries: usize,
     #[command(flatten)]
     folder: Folder,
 }
 
-/// The rates of the map, as bits. A field may take a filter of twice or half its rate, so beyond
-/// 8 bits every other will do.
+/// The rates of the map, as bits. A field may show a filter of twice or half its rate, so above 8
+/// bits every second rate is enough.
 const BITS: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16];
 
 /// Filters whose times against keys and threads are shown.
@@ -56,23 +56,24 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     let mut measuring = Measuring { arguments, folder, progress: Progress::new(groups) };
 
     for keys in maps {
-        let course = measuring.course(keys, 1);
+        let workload = measuring.workload(keys, 1);
         for bits in BITS {
             let title = format!("map, {keys} keys, {bits} bits");
-            let ours = Ribbon::all(bits.into()).filter(|ribbon| ribbon.makes_sense(course.keys()));
+            let ours =
+                Ribbon::all(bits.into()).filter(|ribbon| ribbon.is_suitable(workload.keys()));
             let peers = ours.map(|ribbon| ribbon.peer(1)).chain(near(bits, 1)).collect();
-            measuring.add("map", &title, &course, peers)?;
+            measuring.add("map", &title, &workload, peers)?;
         }
     }
     for keys in sizes {
-        let course = measuring.course(keys, 1);
-        measuring.add("sizes", &format!("{keys} keys"), &course, shown(1, one_of_each(1)))?;
+        let workload = measuring.workload(keys, 1);
+        measuring.add("sizes", &format!("{keys} keys"), &workload, shown(1, one_of_each(1)))?;
     }
     for threads in threads {
-        let course = measuring.course(1e7_f64.min(largest), threads);
+        let workload = measuring.workload(1e7_f64.min(largest), threads);
         let title = format!("{threads} threads");
         let peers = shown(threads, threaded(threads));
-        measuring.add("threads", &title, &course, peers)?;
+        measuring.add("threads", &title, &workload, peers)?;
     }
     drop(measuring);
     running.end(folder)?;
@@ -80,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// 1, 2, 4, … and all.
+/// 1, 2, 4, … and the number of cores.
 fn thread_counts() -> Vec<usize> {
     let all = std::thread::available_parallelism().map_or(1, Into::into);
     let mut counts: Vec<usize> = std::iter::successors(Some(1), |count| Some(count * 2))
@@ -95,7 +96,7 @@ fn shown(threads: usize, peers: Vec<Box<dyn Peer>>) -> Vec<Box<dyn Peer>> {
     ours.into_iter().chain(peers).collect()
 }
 
-/// What all the measurements of this command share.
+/// State shared by all measurements of this command.
 struct Measuring<'a> {
     arguments: &'a Arguments,
     folder: &'a Folder,
@@ -103,21 +104,21 @@ struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    fn course(&self, keys: f64, threads: usize) -> Course {
-        Course::new(keys, self.arguments.queries, self.arguments.rounds, threads)
+    fn workload(&self, keys: f64, threads: usize) -> Workload {
+        Workload::new(keys, self.arguments.queries, self.arguments.rounds, threads)
     }
 
-    /// Measures those that are not in the rows yet.
+    /// Measures the filters that are not in the rows yet.
     fn add(
         &mut self,
         rows: &str,
         title: &str,
-        course: &Course,
+        workload: &Workload,
         mut peers: Vec<Box<dyn Peer>>,
     ) -> Result<(), String> {
         self.progress.group(title);
         let mut rows = Rows::<Row>::open(self.folder, rows)?;
-        peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
-        rows.add(course.race(&peers, &mut self.progress))
+        peers.retain(|peer| !rows.all.iter().any(|row| workload.has(row, peer.name())));
+        rows.add(workload.race(&peers, &mut self.progress))
     }
 }

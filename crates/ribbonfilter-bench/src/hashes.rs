@@ -1,8 +1,8 @@
-//! What a key seed costs, and a keyed hash: builds and queries by keys, not by their hashes.
+//! Measures the cost of a key seed and of a keyed hash function, in builds and queries by key.
 
 use crate::kernel;
 use crate::random::Random;
-use crate::times::least;
+use crate::times::min_times;
 use ribbonfilter::{Filter, Key};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::hint::black_box;
@@ -12,12 +12,12 @@ pub struct Arguments {
     /// Number of keys
     #[arg(long, default_value_t = 1e5)]
     keys: f64,
-    /// Times that each figure is taken, in turn; the least is shown
+    /// Rounds over all measurements; the minimum of each time is shown
     #[arg(long, default_value_t = 9)]
     rounds: u32,
 }
 
-/// Bytes of a key: a number, a digest, a path, a long address.
+/// Key lengths in bytes: a number, a digest, a path, a long URL.
 const LENGTHS: [usize; 4] = [8, 20, 64, 200];
 
 type Hash<'a> = dyn Fn(&[u8]) -> u64 + 'a;
@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) {
         ("SipHash-1-3", &siphash),
     ];
     let count = arguments.keys as usize;
-    println!("{count} keys, 8 columns, one thread; ns a key to hash, to build and to ask");
+    println!("{count} keys, 8 columns, one thread; ns per key to hash, to build and to query");
     for length in LENGTHS {
         let bytes: Vec<u8> =
             Random::new(length as u64).map(|n| n as u8).take(count * length).collect();
@@ -44,14 +44,14 @@ pub fn run(arguments: &Arguments) {
         let work = ways.map(|(_, hash)| Work { hash, filter: build(&keys, hash), keys: &keys });
         let all = work.each_ref();
         let nanoseconds = |time: f64| time / count as f64;
-        let hashed = least(arguments.rounds, &all, Work::hash).map(nanoseconds);
-        let built = least(arguments.rounds, &all, |work| drop(build(work.keys, work.hash)));
+        let hashed = min_times(arguments.rounds, &all, Work::hash).map(nanoseconds);
+        let built = min_times(arguments.rounds, &all, |work| drop(build(work.keys, work.hash)));
         let built = built.map(nanoseconds);
-        let asked = least(arguments.rounds, &all, Work::ask).map(nanoseconds);
+        let queried = min_times(arguments.rounds, &all, Work::query).map(nanoseconds);
         for (way, (name, _)) in ways.iter().enumerate() {
             println!(
                 "{length:>4} bytes  {name:<16} {:>6.1}  {:>6.1}  {:>6.1}",
-                hashed[way], built[way], asked[way]
+                hashed[way], built[way], queried[way]
             );
         }
     }
@@ -69,7 +69,7 @@ impl Work<'_> {
         black_box(sum);
     }
 
-    fn ask(&self) {
+    fn query(&self) {
         let found = self.keys.iter().filter(|key| self.filter.contains_hash((self.hash)(key)));
         assert_eq!(found.count(), self.keys.len());
     }

@@ -1,6 +1,6 @@
 //! Text in HTML and SVG.
 
-/// Text that stands for itself.
+/// Escapes the special characters of HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

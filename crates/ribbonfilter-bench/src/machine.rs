@@ -1,5 +1,5 @@
-//! Where and when something was measured: nothing that names the machine, all that explains its
-//! figures.
+//! Describes where and when something was measured. Contains what explains the figures, but nothing
+//! that identifies the machine.
 
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,7 +31,7 @@ impl std::fmt::Display for Machine {
     }
 }
 
-/// The model as lscpu prints it, with family and model where the name alone says little.
+/// The CPU name as lscpu prints it, with family and model number if they are known.
 fn cpu_model() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -53,19 +53,19 @@ fn first_number(path: &str, field: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The mean number of busy processes in the last minute, where the system tells it.
+/// The load average of the last minute, if the system provides it.
 pub fn load() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Today's date in universal time, as 2021-03-04.
+/// Today's date in UTC, such as 2021-03-04.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     date(seconds / 86_400)
 }
 
-/// The date so many days after 1970-01-01: years begin in March, so that leap days come last.
+/// The date `days` days after 1970-01-01. Years begin in March here, so that leap days come last.
 fn date(days: u64) -> String {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

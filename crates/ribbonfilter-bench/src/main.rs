@@ -1,5 +1,5 @@
-//! `ribbon-bench`: what the figures in the documents and the constants in the planner come
-//! from, measured here and now.
+//! `ribbon-bench`: measures the figures of the documentation and simulates the constants of the
+//! planner.
 
 mod blocks;
 mod check;
@@ -37,33 +37,34 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The paper's Table 1: overheads of Standard Ribbon, simulated, beside the paper's
+    /// The paper's Table 1: simulated overheads of Standard ribbons, compared with the paper
     Table1(table1::Arguments),
-    /// The paper's Table 2: size, build and queries of every ribbon and its peers
+    /// The paper's Table 2: size, build and query times of every ribbon and its peers
     Table2(table2::Arguments),
-    /// Our filters beside the crates that a user would take instead
+    /// Compare our filters with other crates
     Peers(peers::Arguments),
-    /// What the figures show: the fastest filter for each overhead and rate, growth with keys and threads
+    /// Measure the figures: the fastest filter for each overhead and rate, times against keys and
+    /// threads
     Figures(figures::Arguments),
-    /// One page with all tables and figures of the finished rows
+    /// Write a page with all tables and figures of the finished rows
     Report(report::Arguments),
-    /// Whether something has become slower or larger: ratios, beside those of the baseline
+    /// Check that nothing has become slower or larger than the baseline
     Check(check::Arguments),
-    /// Every variant and width on one set of keys: size, rate, build and query
+    /// Every variant and width on one set of keys: size, rate, build and query times
     Variants(variants::Arguments),
-    /// What unusual hashes cost a build, and opening a filter for every query
+    /// Measure builds from unusual hashes, and queries that open the filter each time
     Edges(edges::Arguments),
-    /// Filter blocks of an LSM engine, opened for every lookup, beside lsm-tree's own
+    /// Compare filter blocks, opened for every lookup, with the Bloom filter of lsm-tree
     Blocks(blocks::Arguments),
-    /// What a key seed and a keyed hash cost
+    /// Measure the cost of a key seed and of a keyed hash function
     Hashes(hashes::Arguments),
-    /// Builds within little memory, the hashes on disk: what they take, and whether they are right
+    /// Build with little memory and the hashes on disk; check time, memory and results
     Spill(spill::Arguments),
-    /// Filters that all threads share, asked billions of times: no key is missing
+    /// Query filters from all threads billions of times; check that no key is missing
     Soak(soak::Arguments),
-    /// How often Homogeneous systems are solved until their rate is as planned
+    /// Count the seeds that builds try, compared with the plan
     Solutions(solutions::Arguments),
-    /// The simulations behind the planner's constants
+    /// The simulations for the planner's constants
     Constants(constants::Arguments),
 }
 
@@ -93,13 +94,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Commands that only print do not fail.
+/// Runs a command that cannot fail.
 fn print(command: impl FnOnce()) -> Result<(), String> {
     command();
     Ok(())
 }
 
-/// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.
+/// The kernel that `RIBBONFILTER_KERNEL` names, or the best one for this CPU.
 fn kernel() -> ribbonfilter::Kernel {
     match std::env::var("RIBBONFILTER_KERNEL") {
         Ok(name) => ribbonfilter::Kernel::by_name(&name).unwrap_or_else(|| {

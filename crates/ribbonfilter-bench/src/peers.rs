@@ -1,4 +1,4 @@
-//! Our filters beside what a user would take instead, then our functions; one file a crate.
+//! Compares our filters and functions with other crates, one file per crate.
 
 mod fastbloom;
 mod pleat;
@@ -11,7 +11,7 @@ mod xorf;
 pub use ribbon::Ribbon;
 
 use crate::progress::Progress;
-use crate::race::{Course, Peer, Row};
+use crate::race::{Peer, Row, Workload};
 use crate::results::{Folder, Rows, Running};
 use crate::svg::keys_text;
 use crate::table::{Cell, Table};
@@ -19,26 +19,26 @@ use ribbonfilter::{Variant, Width};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Numbers of keys, a table each
+    /// Numbers of keys, one table each
     #[arg(long, value_delimiter = ',', default_value = "1e3,1e4,1e5,1e6,1e7")]
     keys: Vec<f64>,
-    /// Rounds over all filters, then over all functions; the least of each figure counts
+    /// Rounds over all filters, then over all functions; the minimum of each time counts
     #[arg(long, default_value_t = 5)]
     rounds: u32,
     /// Only filters and functions whose name contains one of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Threads for our builds (peers that can take them get as many)
+    /// Number of build threads (also of peers that support threads)
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Queries in one measurement
+    /// Queries per measurement
     #[arg(long, default_value_t = 1 << 21)]
     queries: usize,
     #[command(flatten)]
     folder: Folder,
 }
 
-/// The rate that users ask for most.
+/// The most common rate.
 const RATE: f64 = 0.01;
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
 fn run_at(keys: f64, arguments: &Arguments) -> Result<(), String> {
     let mut rows = Rows::<Row>::open(&arguments.folder, "peers")?;
     let threads = arguments.threads;
-    let course = Course::new(keys, arguments.queries, arguments.rounds, threads);
+    let workload = Workload::new(keys, arguments.queries, arguments.rounds, threads);
     let mut progress = Progress::new(2);
     for (kind, peers) in [("filters", filters(threads)), ("functions", functions(threads))] {
         progress.group(kind);
@@ -60,8 +60,8 @@ fn run_at(keys: f64, arguments: &Arguments) -> Result<(), String> {
             arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
         };
         let peers: Vec<_> = peers.into_iter().filter(|peer| chosen(peer.name())).collect();
-        // All are measured in turns, so a race is not resumed but run again.
-        let raced = course.race(&peers, &mut progress);
+        // All filters are measured in turn, so an interrupted race starts again from the beginning.
+        let raced = workload.race(&peers, &mut progress);
         if !raced.is_empty() {
             println!("{}", table(kind, &raced).text());
         }
@@ -104,7 +104,7 @@ fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
     ours.into_iter().chain([sux::function(threads)]).collect()
 }
 
-/// One filter of each kind at a rate of about 1/256.
+/// One filter of each kind, with a rate of about 1/256.
 pub fn one_of_each(threads: usize) -> Vec<Box<dyn Peer>> {
     let mut all = xorf::eight();
     all.truncate(1);
@@ -112,12 +112,12 @@ pub fn one_of_each(threads: usize) -> Vec<Box<dyn Peer>> {
     all
 }
 
-/// Those of them that build on several threads.
+/// The filters of [`one_of_each`] that can be built on several threads.
 pub fn threaded(threads: usize) -> Vec<Box<dyn Peer>> {
     vec![sux::bytes(threads)]
 }
 
-/// What one would take for a rate of about 2 to the power of minus `bits`.
+/// The peers for a rate of about 2^-`bits`.
 pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
     let mut all = vec![];
     if (7..=8).contains(&bits) {
@@ -139,25 +139,26 @@ pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
     all
 }
 
-/// Bits a key with which a split-block Bloom filter has about that rate: as many keys in a block
-/// of eight words that one of 32 bits is set with the eighth root of the rate.
+/// The bits per key with which a split-block Bloom filter has a rate of about 2^-`bits`. A block
+/// has eight words of 32 bits, and a query tests one bit of each. A bit must therefore be set with
+/// the eighth root of the rate as probability, which gives the number of keys per block.
 fn split_block(bits: u32) -> usize {
     let set = 0.5_f64.powf(f64::from(bits) / 8.0);
     let keys = (1.0 - set).ln() / (31.0_f64 / 32.0).ln();
     (256.0 / keys).ceil() as usize
 }
 
-/// All figures, with the ratio of each time to the best of the peers'.
+/// All figures, with the ratio of each time to that of the best peer.
 pub fn table(kind: &str, rows: &[Row]) -> Table {
     let columns: [fn(&Row) -> Option<f64>; 8] = [
-        |row| Some(row.build.least),
-        |row| Some(row.single[0].least),
-        |row| Some(row.single[1].least),
-        |row| Some(row.single[2].least),
-        |row| row.batch.map(|batch| batch[0].least),
-        |row| row.batch.map(|batch| batch[1].least),
-        |row| row.batch.map(|batch| batch[2].least),
-        |row| Some(row.latency.least),
+        |row| Some(row.build.min),
+        |row| Some(row.single[0].min),
+        |row| Some(row.single[1].min),
+        |row| Some(row.single[2].min),
+        |row| row.batch.map(|batch| batch[0].min),
+        |row| row.batch.map(|batch| batch[1].min),
+        |row| row.batch.map(|batch| batch[2].min),
+        |row| Some(row.latency.min),
     ];
     let best = columns.map(|figure| {
         let peers = rows.iter().filter(|row| !row.family.is_ours());

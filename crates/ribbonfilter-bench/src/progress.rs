@@ -1,9 +1,9 @@
-//! What is being measured, on standard error.
+//! Reports on standard error what is being measured.
 
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
-/// Groups of rows, each measured in turns.
+/// The progress through groups of rows.
 pub struct Progress {
     start: Instant,
     groups: usize,
@@ -28,7 +28,7 @@ impl Progress {
         }
     }
 
-    /// A line that the next replaces, where there is someone to read it.
+    /// Prints a line that the next one replaces, if standard error is a terminal.
     pub fn doing(&self, name: &str, round: u32, rounds: u32) {
         if self.terminal {
             eprint!("\r\x1b[K{}: {name}, round {round} of {rounds}", self.line);

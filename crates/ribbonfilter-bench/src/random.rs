@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// `SplitMix64`: a counter through a good mixer.
+/// `SplitMix64`: a counter and a mixing function.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A stream of its own for every seed.
+    /// Creates the stream of a seed. Different seeds give different streams.
     pub fn new(seed: u64) -> Self {
         Self(mix(seed.wrapping_add(1)))
     }
@@ -22,10 +22,10 @@ impl Iterator for Random {
     }
 }
 
-/// The number at one place of a stream in which none comes twice.
-pub fn numbered(place: u64) -> u64 {
-    // Both steps can be undone, so two places have two numbers.
-    mix(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+/// The `index`-th number of a stream without duplicates.
+pub fn distinct(index: u64) -> u64 {
+    // Both steps are invertible, so different indices give different numbers.
+    mix(index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn mix(mut x: u64) -> u64 {
@@ -34,7 +34,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Runs `trials` trials, each with random numbers of its own, on all cores.
+/// Runs `trials` trials on all cores, each with its own stream of random numbers.
 ///
 /// The results do not depend on the number of cores.
 pub fn trials<T: Send>(trials: u64, trial: impl Fn(Random) -> T + Sync) -> Vec<T> {

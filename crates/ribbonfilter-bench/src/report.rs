@@ -1,5 +1,5 @@
-//! The finished rows become one page for a browser, without network, and `docs/results.md` with
-//! its pictures. Both show the same sections.
+//! Converts the finished rows to a page for a browser, which needs no network, and to
+//! `docs/results.md` with its pictures. Both show the same sections.
 
 mod ahead;
 mod markdown;
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder of finished rows
+    /// The directory of finished rows
     #[arg(long, default_value = "target/results")]
     results: PathBuf,
-    /// The page; report.html in the folder of rows otherwise
+    /// The page [default: report.html in the directory of finished rows]
     #[arg(long)]
     html: Option<PathBuf>,
-    /// Also write results.md and the folder results with its pictures here
+    /// Also write results.md, and its pictures in a subdirectory `results`, to this directory
     #[arg(long)]
     docs: Option<PathBuf>,
 }
@@ -35,7 +35,7 @@ pub struct Section {
     tables: Vec<Table>,
 }
 
-/// A chart, the name of its file and what it shows.
+/// A chart, its file name and its caption.
 pub struct Figure {
     name: String,
     caption: String,
@@ -68,13 +68,13 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(failed)
 }
 
-/// Everything that there are rows for.
+/// The sections for which there are rows.
 fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     let rows = |name: &str| read::<Row>(&folder.join(name).with_extension("jsonl"));
     let runs = runs(folder)?;
     if runs.is_empty() {
         let folder = folder.display();
-        return Err(format!("{folder} has no finished rows: `ribbon-bench peers` writes some"));
+        return Err(format!("{folder} contains no finished rows: run `ribbon-bench peers` first"));
     }
     let (peers, map) = (rows("peers")?, rows("map")?);
     let mut sections = vec![machine(&runs)];
@@ -98,7 +98,7 @@ fn machine(runs: &[Run]) -> Section {
     };
     let load = runs.iter().filter_map(|run| run.load).fold(0.0, f64::max);
     let cores = runs[0].machine.cores;
-    // The command before leaves a load of as many processes as there are cores.
+    // The preceding command itself leaves a load of one process per core.
     let busy = (load > cores as f64 + 1.0).then(|| {
         format!(
             "The machine was busy with other work: up to {load:.0} processes for {cores} cores. Sizes, \
@@ -137,7 +137,7 @@ fn machine(runs: &[Run]) -> Section {
     }
 }
 
-/// Every number of keys in some rows, rising.
+/// The distinct numbers of keys of these rows, in ascending order.
 fn numbers_of_keys(rows: &[Row]) -> Vec<u64> {
     let mut numbers: Vec<u64> = rows.iter().map(|row| row.keys).collect();
     numbers.sort_unstable();
@@ -187,7 +187,7 @@ fn maps(rows: &[Row]) -> Option<Section> {
         add(
             "fastest-build",
             "(b) Build of the fastest, ns per key",
-            map.times("Build", |row| row.build.least),
+            map.times("Build", |row| row.build.min),
         );
         add(
             "fastest-query",
@@ -219,10 +219,10 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     let mut figures = Vec::new();
     if !sizes.is_empty() {
         let times: [(&str, &str, sizes::Time); 4] = [
-            ("build", "Build per key", |row| Some(row.build.least)),
+            ("build", "Build per key", |row| Some(row.build.min)),
             ("query", "Single query", |row| Some(row.query())),
             ("batch", "Query in a batch", Row::batched),
-            ("latency", "Query that depends on the last", |row| Some(row.latency.least)),
+            ("latency", "Query that depends on the last", |row| Some(row.latency.min)),
         ];
         figures.extend(times.map(|(name, title, time)| Figure {
             name: format!("keys-{name}"),

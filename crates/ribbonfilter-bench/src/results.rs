@@ -1,5 +1,5 @@
-//! Finished rows, kept as lines of JSON in a folder: a command that is stopped and started again
-//! goes on behind the last complete line, and `report` reads them all.
+//! Stores finished rows as lines of JSON in a directory. A command that is stopped and started
+//! again continues after the last complete line. `report` reads all rows.
 
 use crate::machine::{Machine, load, today};
 use serde::de::DeserializeOwned;
@@ -10,16 +10,16 @@ use std::time::Instant;
 
 #[derive(clap::Args, Clone, Debug)]
 pub struct Folder {
-    /// The folder of finished rows; what it has already is not measured again
+    /// The directory of finished rows; rows that it already contains are not measured again
     #[arg(long, default_value = "target/results")]
     pub results: PathBuf,
-    /// Forget the rows that this command wrote before
+    /// Remove the rows of earlier runs of this command
     #[arg(long)]
     pub fresh: bool,
 }
 
 impl Folder {
-    /// Forgets old rows of these names if it is to; what is opened from now on is kept.
+    /// Removes old rows of these names if `fresh` is set. The returned directory keeps its rows.
     pub fn begin(&self, names: &[&str]) -> Result<Self, String> {
         for path in names.iter().map(|name| self.path(name)) {
             if self.fresh && path.exists() {
@@ -41,7 +41,7 @@ pub struct Rows<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Rows<T> {
-    /// Those that were finished before, unless they come from another machine.
+    /// Reads the rows that are already finished. Fails if they come from another machine.
     pub fn open(folder: &Folder, name: &str) -> Result<Self, String> {
         std::fs::create_dir_all(&folder.results)
             .map_err(|error| failed(&folder.results, &error))?;
@@ -50,7 +50,7 @@ impl<T: Serialize + DeserializeOwned> Rows<T> {
         let runs = runs(&folder.results)?;
         match runs.iter().rev().find(|run| run.rows.split(' ').any(|rows| rows == name)) {
             Some(run) if !rows.all.is_empty() && run.machine != Machine::this() => Err(format!(
-                "{} was measured elsewhere ({}): take --fresh or another --results",
+                "{} was measured on another machine ({}): use --fresh or another --results",
                 rows.path.display(),
                 run.machine
             )),
@@ -58,14 +58,14 @@ impl<T: Serialize + DeserializeOwned> Rows<T> {
         }
     }
 
-    /// Adds finished rows, at once and whole.
+    /// Adds finished rows in a single write.
     pub fn add(&mut self, rows: Vec<T>) -> Result<(), String> {
         append(&self.path, &rows)?;
         self.all.extend(rows);
         Ok(())
     }
 
-    /// Takes these rows in place of older ones that are the same but for what was measured.
+    /// Adds these rows and removes older rows that are equivalent by `same`.
     pub fn replace(&mut self, rows: Vec<T>, same: impl Fn(&T, &T) -> bool) -> Result<(), String> {
         self.all.retain(|old| !rows.iter().any(|new| same(old, new)));
         let kept = lines(&self.all)?;
@@ -74,20 +74,20 @@ impl<T: Serialize + DeserializeOwned> Rows<T> {
     }
 }
 
-/// One start of a command, for the report.
+/// One run of a command, for the report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// The names of the rows that it added to.
+    /// The names of the rows that the run added to, separated by spaces.
     pub rows: String,
     pub command: String,
     pub date: String,
     pub machine: Machine,
-    /// Busy processes in the minute before.
+    /// The load average of the preceding minute.
     pub load: Option<f64>,
     pub seconds: f64,
 }
 
-/// A run that goes on.
+/// A run that is not finished yet, and its start.
 pub struct Running(Run, Instant);
 
 impl Running {
@@ -110,30 +110,31 @@ impl Running {
     }
 }
 
-/// Every run that left rows in a folder.
+/// All runs that wrote rows to a directory.
 pub fn runs(folder: &Path) -> Result<Vec<Run>, String> {
     read(&folder.join("runs.jsonl"))
 }
 
-/// The lines of a file; the last one may be cut off. No file, no rows.
+/// Reads the lines of a file and ignores an incomplete last line. A missing file has no rows.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(path, &error)),
     };
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     let parse = |(number, line): (usize, &str)| {
         serde_json::from_str(line)
             .map_err(|error| format!("{}:{}: {error}", path.display(), number + 1))
     };
-    whole.lines().enumerate().map(parse).collect()
+    complete.lines().enumerate().map(parse).collect()
 }
 
 fn append<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), String> {
     let failed = |error: std::io::Error| failed(path, &error);
-    let cut_off = std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&b| b != b'\n'));
-    if cut_off {
+    let truncated =
+        std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|&b| b != b'\n'));
+    if truncated {
         let text = std::fs::read(path).map_err(failed)?;
         let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         std::fs::write(path, &text[..end]).map_err(failed)?;
@@ -158,7 +159,7 @@ mod tests {
     use super::{append, read};
 
     #[test]
-    fn a_line_that_was_cut_off_is_written_again() {
+    fn a_truncated_line_is_replaced() {
         let path = std::env::temp_dir().join(format!("ribbon-bench-{}.jsonl", std::process::id()));
         std::fs::write(&path, "1\n2\n3").unwrap();
         assert_eq!(read::<u32>(&path).unwrap(), [1, 2]);

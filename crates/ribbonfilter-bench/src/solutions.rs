@@ -1,4 +1,5 @@
-//! How many seeds builds try, beside what the plan expects, and the overheads that come out.
+//! Counts the seeds that builds try, compared with the expected number of the plan, and measures
+//! the overheads.
 
 use crate::random::trials;
 use ribbonfilter::simulate::{PlannedBuild, planned_build};
@@ -18,10 +19,10 @@ pub struct Arguments {
     /// Ribbon widths
     #[arg(long, value_delimiter = ',', default_value = "16,32,64,128")]
     widths: Vec<u32>,
-    /// Columns; those that a width does not support are left out
+    /// Columns; unsupported combinations with a width are skipped
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,7,8,11,16")]
     columns: Vec<f64>,
-    /// Key sets for each line
+    /// Key sets per line
     #[arg(long, default_value_t = 100)]
     sets: u64,
 }

@@ -1,5 +1,5 @@
-//! A large filter within little memory, the hashes on disk: what it takes, and whether it is
-//! right.
+//! Builds a large filter with little memory and the hashes on disk. Measures time and memory, and
+//! checks the filter.
 
 use crate::random::Random;
 use ribbonfilter::{Filter, Variant, Width};
@@ -11,30 +11,30 @@ pub struct Arguments {
     /// Number of keys
     #[arg(long, default_value_t = 1e7)]
     keys: f64,
-    /// The memory that the build may take, in bytes or as 64MiB or 1GiB
+    /// Maximum memory of the build, in bytes or such as 64MiB or 1GiB
     #[arg(long, default_value = "64MiB", value_parser = bytes)]
     memory: u64,
     /// The false-positive rate
     #[arg(long, default_value_t = 0.01)]
     fpr: f64,
-    /// Threads; 0 for all
+    /// Number of threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
     threads: usize,
-    /// Only this variant; all of them otherwise
+    /// Only this variant [default: all variants]
     #[arg(long, value_parser = variant)]
     variant: Option<Variant>,
-    /// Only this width; the planner's otherwise
+    /// Only this width [default: the planner's choice]
     #[arg(long, value_parser = width)]
     width: Option<Width>,
-    /// Keys that are asked for, of those in the filter and of others
+    /// Number of queries for present keys, and for absent keys
     #[arg(long, default_value_t = 1e7)]
     probes: f64,
-    /// The directory for hashes
+    /// The directory for the hashes
     #[arg(long, default_value = "/var/tmp")]
     directory: PathBuf,
 }
 
-/// Ends with status 1 if a key is missing, the rate is wrong or the memory is exceeded.
+/// Exits with status 1 if a key is missing, the rate is wrong or the memory limit is exceeded.
 pub fn run(arguments: &Arguments) {
     println!(
         "{} keys, rate {}, {} bytes of memory allowed, hashes in {}",
@@ -47,8 +47,8 @@ pub fn run(arguments: &Arguments) {
         Some(variant) => vec![variant],
         None => Variant::ALL.to_vec(),
     };
-    let right = variants.into_iter().map(|variant| build_and_check(variant, arguments));
-    if right.filter(|right| !right).count() > 0 {
+    let correct = variants.into_iter().map(|variant| build_and_check(variant, arguments));
+    if correct.filter(|correct| !correct).count() > 0 {
         std::process::exit(1);
     }
 }
@@ -64,13 +64,13 @@ fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
     if let Some(width) = arguments.width {
         builder = builder.width(width);
     }
-    let before = peak_from_here();
+    let initial = reset_peak();
     let start = Instant::now();
     builder.extend_hashes(Random::new(1).take(keys as usize));
     let pushed = start.elapsed().as_secs_f64();
     let built = builder.plan().and_then(|plan| Ok((plan, builder.finish()?)));
     let seconds = start.elapsed().as_secs_f64();
-    let taken = resident("VmHWM").saturating_sub(before);
+    let peak = resident("VmHWM").saturating_sub(initial);
     let (plan, filter) = match built {
         Ok(built) => built,
         Err(error) => {
@@ -79,13 +79,13 @@ fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
         }
     };
     let step = (keys / probes).max(1) as usize;
-    let asked = Random::new(1).take(keys as usize).step_by(step);
-    let missing = asked.filter(|&hash| !filter.contains_hash(hash)).count();
+    let present = Random::new(1).take(keys as usize).step_by(step);
+    let missing = present.filter(|&hash| !filter.contains_hash(hash)).count();
     let found = Random::new(2).take(probes as usize).filter(|&hash| filter.contains_hash(hash));
     let rate = found.count() as f64 / probes as f64;
     println!(
-        "{variant} w = {}: {} bytes, {:.3} bits a key; {pushed:.1} s to push, {seconds:.1} s in \
-         all, {:.0} ns a key",
+        "{variant} w = {}: {} bytes, {:.3} bits per key; {pushed:.1} s to push, {seconds:.1} s in \
+         total, {:.0} ns per key",
         filter.width(),
         filter.size_in_bytes(),
         filter.bits_per_key(),
@@ -94,23 +94,23 @@ fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
     println!(
         "    resident set at most {:.1} MB, planned {:.1} MB; {missing} of {} keys missing; rate \
          {rate:.6}, planned {:.6}",
-        taken as f64 / 1e6,
+        peak as f64 / 1e6,
         plan.peak_memory() as f64 / 1e6,
         keys.div_ceil(step as u64),
         plan.expected_rate(),
     );
     // Five standard deviations of the measured rate.
-    let doubt = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
-    missing == 0 && rate <= plan.expected_rate() + doubt && taken <= arguments.memory
+    let tolerance = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
+    missing == 0 && rate <= plan.expected_rate() + tolerance && peak <= arguments.memory
 }
 
-/// Forgets the highest resident set, where the system allows it; the present one.
-fn peak_from_here() -> u64 {
+/// Resets the peak of the resident set, where the system allows it. Returns the current size.
+fn reset_peak() -> u64 {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     resident("VmRSS")
 }
 
-/// A figure of `/proc/self/status`, in bytes; 0 where there is none.
+/// A field of `/proc/self/status` in bytes, or 0 if it does not exist.
 fn resident(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(field));

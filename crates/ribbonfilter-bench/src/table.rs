@@ -1,4 +1,4 @@
-//! A table, and how it looks in a terminal, in Markdown and in HTML.
+//! Tables as text, Markdown and HTML.
 
 use crate::html::escape;
 use std::fmt::Write;
@@ -10,12 +10,12 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What a cell says, and what it is sorted by.
+/// The text of a cell and the value by which it is sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     pub text: String,
     pub value: Option<f64>,
-    /// Ours, or otherwise what the table is about.
+    /// Whether the cell is emphasized, such as the names of our filters.
     pub strong: bool,
 }
 
@@ -28,7 +28,7 @@ impl Cell {
         Self { text: format!("{value:.decimals$}"), value: Some(value), strong: false }
     }
 
-    /// A share in percent.
+    /// A fraction in percent.
     pub fn percent(value: f64, decimals: usize) -> Self {
         Self::number(value * 100.0, decimals)
     }
@@ -41,7 +41,7 @@ impl Cell {
         Self { strong, ..self }
     }
 
-    /// The same value with something behind it.
+    /// The same value with text appended.
     pub fn and(mut self, more: &str) -> Self {
         self.text += more;
         self

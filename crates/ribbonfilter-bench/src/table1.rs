@@ -1,8 +1,8 @@
-//! The paper's Table 1: how many more slots than keys a Standard ribbon needs.
+//! The paper's Table 1: the overhead of slots over keys that a Standard ribbon needs.
 //!
-//! Keys are added to a system until one depends on those before it; the distribution of
-//! their number gives the overhead for every failure probability, and its mean the row
-//! "add until failure".
+//! Keys are added to a system until one is linearly dependent on the preceding keys. The
+//! distribution of their number gives the overhead for every failure probability, and its mean
+//! gives the row "add until failure".
 
 use crate::progress::Progress;
 use crate::random::trials;
@@ -17,16 +17,16 @@ pub struct Arguments {
     /// Add m = 2^20 and 2^24
     #[arg(long)]
     full: bool,
-    /// Keys to insert for each cell
+    /// Number of keys to insert per cell
     #[arg(long, default_value_t = 2e8)]
     keys: f64,
     #[command(flatten)]
     folder: Folder,
 }
 
-/// One column of the table: width, log2 of the slots, smash, and the paper's overheads in
-/// percent for failure 0.5, the mean, 0.05 and 0.001; negative where the paper says only that it
-/// is more than that.
+/// One column of the table: width, log2 of the slots, smash, and the paper's overheads in percent
+/// for a failure probability of 0.5, for the mean, for 0.05 and for 0.001. A negative overhead
+/// means that the paper gives only a lower bound.
 type Column = (Width, u32, u64, [Option<f64>; 4]);
 
 const NONE: Option<f64> = None;
@@ -64,14 +64,14 @@ const PAPER: [Column; 28] = [
     (Width::W16, 24, 0, [NONE, ABOVE, NONE, NONE]),
 ];
 
-/// What was found for one column.
+/// The results for one column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     width: u32,
     slots_log: u32,
     smash: u64,
     trials: u64,
-    /// Low end, middle and high end of each overhead in percent, in the order of the paper's.
+    /// Low end, middle and high end of each overhead in percent, in the order of the paper.
     overheads: [Option<[f64; 3]>; 4],
 }
 
@@ -98,7 +98,7 @@ fn simulate(&(width, slots_log, smash, _): &Column, keys: f64) -> Row {
     let overhead = |keys: f64| (slots as f64 / keys - 1.0) * 100.0;
     let cells =
         [quantile(&taken, 0.5), mean(&taken), quantile(&taken, 0.05), quantile(&taken, 0.001)];
-    // Fewer keys mean more overhead.
+    // Fewer keys mean more overhead, so the ends of the interval are swapped.
     let overheads =
         cells.map(|cell| cell.map(|[low, middle, high]| [high, middle, low].map(overhead)));
     Row { width: width.bits(), slots_log, smash, trials: count, overheads }
@@ -155,11 +155,12 @@ fn mean(sorted: &[f64]) -> Option<[f64; 3]> {
     Some([mean - error, mean, mean + error])
 }
 
-/// A quantile and its 95 % interval from the order statistics, if there are enough.
-fn quantile(sorted: &[f64], share: f64) -> Option<[f64; 3]> {
+/// A quantile and its 95 % interval from the order statistics, if there are enough trials.
+fn quantile(sorted: &[f64], probability: f64) -> Option<[f64; 3]> {
     let count = sorted.len() as f64;
-    let error = 1.96 * (count * share * (1.0 - share)).sqrt();
-    let at = |place: f64| sorted.get(place.round() as usize).copied();
-    let low = share * count - error;
-    (low >= 0.0).then(|| Some([at(low)?, at(share * count)?, at(share * count + error)?]))?
+    let error = 1.96 * (count * probability * (1.0 - probability)).sqrt();
+    let at = |rank: f64| sorted.get(rank.round() as usize).copied();
+    let middle = probability * count;
+    let low = middle - error;
+    (low >= 0.0).then(|| Some([at(low)?, at(middle)?, at(middle + error)?]))?
 }

@@ -1,12 +1,12 @@
-//! The paper's Table 2: every ribbon and its peers at three rates, the paper's figures beside
-//! them. Rows of one rate are measured in turns; a rate that is finished is not measured again.
+//! The paper's Table 2: every ribbon and its peers at three rates, compared with the paper's
+//! figures. The filters of one rate are measured in turn; a finished rate is not measured again.
 
 mod paper;
 pub mod smash;
 
 use crate::peers::{Ribbon, near};
 use crate::progress::Progress;
-use crate::race::{Course, Peer, Row};
+use crate::race::{Peer, Row, Workload};
 use crate::results::{Folder, Rows, Running};
 use crate::svg::keys_text;
 use crate::table::{Cell, Table};
@@ -20,13 +20,13 @@ pub struct Arguments {
     /// Add 10^8 keys
     #[arg(long)]
     full: bool,
-    /// Rounds over the rows of one rate; the least of each figure counts
+    /// Rounds over the filters of one rate; the minimum of each time counts
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// Threads for the builds
+    /// Number of build threads
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Queries in one measurement
+    /// Queries per measurement
     #[arg(long, default_value_t = 1 << 21)]
     queries: usize,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct Arguments {
 pub struct Group {
     pub title: &'static str,
     columns: f64,
-    /// Peers of the rate 2 to the power of minus this.
+    /// Includes the peers for a rate of 2 to the power of minus this.
     peers: Option<u32>,
     further: &'static [Ribbon],
 }
@@ -54,7 +54,7 @@ pub const GROUPS: [Group; 4] = [
     Group { title: "rate about 2^-11, r = 11", columns: 11.0, peers: Some(11), further: &[] },
 ];
 
-/// The paper's daggers: more slots than needed, for a faster build.
+/// The rows that the paper marks with a dagger: more slots than needed, for a faster build.
 const DAGGERS: [Ribbon; 5] = [
     dagger(Variant::Balanced, Width::W32, 0.15),
     dagger(Variant::Balanced, Width::W64, 0.15),
@@ -68,10 +68,10 @@ const fn dagger(variant: Variant, width: Width, overhead: f64) -> Ribbon {
 }
 
 impl Group {
-    /// Our rows, without those that the planner refuses.
+    /// Our filters, without those that the planner rejects.
     pub fn ribbons(&self, keys: usize) -> impl Iterator<Item = Ribbon> {
         let all = Ribbon::all(self.columns).chain(self.further.iter().copied());
-        all.filter(move |ribbon| ribbon.makes_sense(keys))
+        all.filter(move |ribbon| ribbon.is_suitable(keys))
     }
 
     fn peers(&self, keys: usize, threads: usize) -> Vec<Box<dyn Peer>> {
@@ -80,7 +80,7 @@ impl Group {
         ours.chain(theirs).collect()
     }
 
-    /// The rows of this group among all.
+    /// The rows of this group.
     pub fn rows<'a>(&self, all: &'a [Row], keys: u64) -> Vec<&'a Row> {
         let names: Vec<String> =
             self.peers(keys as usize, 1).iter().map(|peer| peer.name().into()).collect();
@@ -96,13 +96,13 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     sizes.extend(arguments.full.then_some(1e8));
     let mut progress = Progress::new(sizes.len() * GROUPS.len());
     for keys in sizes {
-        let course = Course::new(keys, arguments.queries, arguments.rounds, arguments.threads);
+        let workload = Workload::new(keys, arguments.queries, arguments.rounds, arguments.threads);
         for group in &GROUPS {
             progress.group(&format!("{keys} keys, {}", group.title));
-            let mut peers = group.peers(course.keys(), arguments.threads);
-            peers.retain(|peer| !rows.all.iter().any(|row| course.has(row, peer.name())));
-            rows.add(course.race(&peers, &mut progress))?;
-            let finished = group.rows(&rows.all, course.keys() as u64);
+            let mut peers = group.peers(workload.keys(), arguments.threads);
+            peers.retain(|peer| !rows.all.iter().any(|row| workload.has(row, peer.name())));
+            rows.add(workload.race(&peers, &mut progress))?;
+            let finished = group.rows(&rows.all, workload.keys() as u64);
             println!("{}", table(group, &finished).text());
         }
     }
@@ -127,7 +127,7 @@ pub fn table(group: &Group, rows: &[&Row]) -> Table {
     }
 }
 
-/// How our overheads are beside the paper's, which are rounded to 0.1 or 1 %.
+/// Compares our overheads with the paper's, which are rounded to 0.1 or 1 %.
 pub fn overheads(rows: &[Row], keys: u64) -> String {
     let (mut compared, mut larger) = (0, Vec::new());
     for row in rows.iter().filter(|row| row.keys == keys && row.family.is_ours()) {
@@ -149,22 +149,22 @@ pub fn overheads(rows: &[Row], keys: u64) -> String {
 
 fn line(row: &Row) -> Vec<Cell> {
     let paper = paper::find(&row.name, row.keys);
-    let beside =
+    let in_brackets =
         |figure: Option<f64>| figure.map_or(String::new(), |figure| format!(" ({figure})"));
     let of = |figure: fn(&paper::Figures) -> Option<f64>| paper.as_ref().and_then(figure);
     let mut cells = vec![
         Cell::text(&row.name).strong(row.family.is_ours()),
         Cell::number(row.bits_per_key, 3),
         Cell { text: format!("{:.2e}", row.rate), value: Some(row.rate), strong: false },
-        Cell::percent(row.overhead, 2).and(&beside(of(|paper| paper.overhead))),
-        Cell::number(row.build.least, 1).and(&beside(of(|paper| paper.build))),
+        Cell::percent(row.overhead, 2).and(&in_brackets(of(|paper| paper.overhead))),
+        Cell::number(row.build.min, 1).and(&in_brackets(of(|paper| paper.build))),
     ];
-    cells.extend(row.single.map(|times| Cell::number(times.least, 1)));
+    cells.extend(row.single.map(|times| Cell::number(times.min, 1)));
     cells.push(Cell::or_none(of(|paper| paper.query).map(|query| Cell::number(query, 0))));
     cells.extend(match row.batch {
-        Some(batch) => batch.map(|times| Cell::number(times.least, 1)),
+        Some(batch) => batch.map(|times| Cell::number(times.min, 1)),
         None => [const { String::new() }; 3].map(Cell::text),
     });
-    cells.push(Cell::number(row.latency.least, 1));
+    cells.push(Cell::number(row.latency.min, 1));
     cells
 }

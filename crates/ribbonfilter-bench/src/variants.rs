@@ -1,4 +1,4 @@
-//! Every variant and width on one set of random keys: size, rate, build and query.
+//! Every variant and width on one set of random keys: size, rate, build and query times.
 
 use crate::random::Random;
 use ribbonfilter::{Filter, Variant, Width};
@@ -10,15 +10,15 @@ pub struct Arguments {
     /// Number of keys
     #[arg(long, default_value_t = 1e6)]
     keys: f64,
-    /// Columns: the rate is about 2 to the power of minus this
+    /// Columns; the rate is about 2^-COLUMNS
     #[arg(long, default_value_t = 8.0)]
     columns: f64,
-    /// Times that each figure is taken; the least is shown
+    /// Number of measurements; the minimum of each time is shown
     #[arg(long, default_value_t = 5)]
     rounds: u32,
 }
 
-/// Queries in one measurement.
+/// Queries per measurement.
 const QUERIES: usize = 1 << 21;
 
 pub fn run(arguments: &Arguments) {
@@ -56,7 +56,7 @@ fn print_line(
     let Ok(filter) = build() else {
         return;
     };
-    let asked: Vec<u64> = present.iter().copied().cycle().take(QUERIES).collect();
+    let queries: Vec<u64> = present.iter().copied().cycle().take(QUERIES).collect();
     let per_key = |keys: usize, work: &dyn Fn()| {
         let times = (0..arguments.rounds).map(|_| {
             let start = Instant::now();
@@ -78,9 +78,9 @@ fn print_line(
         filter.expected_rate(),
         (filter.bits_per_key() / -filter.expected_rate().log2() - 1.0) * 100.0,
         per_key(present.len(), &|| {
-            black_box(build().expect("it was built before"));
+            black_box(build().expect("the first build succeeded"));
         }),
         per_key(QUERIES, &|| query(absent)),
-        per_key(QUERIES, &|| query(&asked)),
+        per_key(QUERIES, &|| query(&queries)),
     );
 }

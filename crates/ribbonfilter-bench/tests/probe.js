@@ -1,4 +1,4 @@
-// Looks at the page as it is laid out and says what is wrong with it.
+// Checks the layout of the page and lists the faults.
 const faults = [];
 const inside = (inner, outer) => inner.left >= outer.left - 0.5 && inner.right <= outer.right + 0.5
   && inner.top >= outer.top - 0.5 && inner.bottom <= outer.bottom + 0.5;
@@ -26,15 +26,15 @@ for (const figure of document.querySelectorAll("svg")) {
   });
 }
 
-// What is beside each other in the page does not overlap either.
+// Blocks of the page do not overlap either.
 const blocks = [...document.querySelectorAll("h1, h2, h3, p, figure, .scroll, nav")];
-const places = blocks.map((block) => block.getBoundingClientRect());
+const rectangles = blocks.map((block) => block.getBoundingClientRect());
 for (let i = 0; i < blocks.length; i++)
   for (let j = 0; j < i; j++)
-    if (overlap(places[i], places[j]))
+    if (overlap(rectangles[i], rectangles[j]))
       faults.push(`${blocks[i].tagName} "${blocks[i].textContent.slice(0, 40)}" overlaps`);
 
-// The last table sorts by its first column, both ways.
+// The last table sorts by its first column in both directions.
 const table = [...document.querySelectorAll("table")].at(-1);
 const heading = table.tHead.rows[0].cells[0];
 const values = () => [...table.tBodies[0].rows].map((row) => +row.cells[0].dataset.value);
@@ -50,5 +50,5 @@ if ((colour[0] < 128) !== dark) faults.push(`the page is ${colour}`);
 
 const verdict = document.createElement("pre");
 verdict.id = "verdict";
-verdict.textContent = `width ${innerWidth}, dark ${dark}: ${faults.join("; ") || "as it should be"}`;
+verdict.textContent = `width ${innerWidth}, dark ${dark}: ${faults.join("; ") || "no faults"}`;
 document.body.append(verdict);

@@ -1,5 +1,5 @@
-//! The report, made of the committed rows: it is the one in `docs/`, and a browser shows it
-//! without overlaps at the width of a screen and of a telephone.
+//! The report of the committed rows is the one in `docs/`, and a browser shows it without overlaps
+//! at the width of a screen and of a phone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Writes the report into a folder of its own.
+/// Writes the report to a separate directory.
 fn report(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -36,7 +36,7 @@ fn the_documents_show_the_committed_rows() {
         let read = |folder: &Path| std::fs::read_to_string(folder.join(file)).unwrap();
         assert!(
             read(&made) == read(&docs),
-            "docs/{} is not what its rows give: run `ribbon-bench report --results docs/results \
+            "docs/{} does not match its rows: run `ribbon-bench report --results docs/results \
              --docs docs`",
             file.display()
         );
@@ -84,6 +84,6 @@ fn a_browser_shows_it_without_overlaps() {
         let page = String::from_utf8_lossy(&output.stdout);
         let verdict = page.split("<pre id=\"verdict\">").nth(1).expect("the probe ran");
         let verdict = verdict.split("</pre>").next().unwrap();
-        assert_eq!(verdict, format!("width {width}, dark {dark}: as it should be"));
+        assert_eq!(verdict, format!("width {width}, dark {dark}: no faults"));
     }
 }

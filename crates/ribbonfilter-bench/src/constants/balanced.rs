@@ -1,5 +1,5 @@
-//! The least slots with which the first seed of a Balanced system works, beside those that
-//! the planner gives.
+//! The minimum number of slots with which the first seed of a Balanced system succeeds, compared
+//! with the number that the planner chooses.
 
 use crate::random::trials;
 use ribbonfilter::Width;
@@ -19,10 +19,10 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) {
-    println!("slots above keys in percent: what the first seed needs, and what is planned");
+    println!("slots above keys in percent: needed by the first seed, and planned");
     println!(
         "{:>4} {:>9} {:>10} {:>8} {:>7} {:>7} {:>7} {:>8} {:>7}",
-        "w", "keys", "keys/shard", "least", "median", "90 %", "most", "planned", "works"
+        "w", "keys", "keys/shard", "min", "median", "90 %", "max", "planned", "works"
     );
     for &bits in &arguments.width {
         let width = Width::ALL.into_iter().find(|width| width.bits() == bits);
@@ -42,8 +42,8 @@ fn print_line(width: Width, keys: usize, systems: u64) {
     let count = systems.len();
     let works = systems.iter().filter(|system| system.works).count();
     print!("{width:>4} {keys:>9} {:>10.0}", systems[0].shard_keys);
-    for place in [0, count / 2, count * 9 / 10, count - 1] {
-        print!(" {:>7.3}", systems[place].least * 100.0);
+    for rank in [0, count / 2, count * 9 / 10, count - 1] {
+        print!(" {:>7.3}", systems[rank].least * 100.0);
     }
     println!(" {:>8.3} {:>5.1} %", systems[0].planned * 100.0, 100.0 * works as f64 / count as f64);
 }

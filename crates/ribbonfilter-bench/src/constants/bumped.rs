@@ -1,5 +1,5 @@
-//! Slots that stay empty in one bumping layer of a Bumped system, their variance, and the
-//! buckets that bump everything.
+//! The number of empty slots in one bumping layer of a Bumped system, its variance, and the number
+//! of buckets that bump all their keys.
 
 use crate::random::trials;
 use ribbonfilter::Width;
@@ -10,12 +10,12 @@ pub struct Arguments {
     /// Numbers of keys
     #[arg(long, value_delimiter = ',', default_value = "1e4,1e5,5e5")]
     keys: Vec<f64>,
-    /// Keys of all layers of a line together
+    /// Total number of keys of all layers of a line
     #[arg(long, default_value = "4e6")]
     total: f64,
 }
 
-/// Slots of a layer for each key, as the planner has them.
+/// Slots of a layer per key, as in the planner.
 const LOADS: [(Width, f64); 3] = [(Width::W32, 0.89), (Width::W64, 0.92), (Width::W128, 0.964)];
 
 pub fn run(arguments: &Arguments) {

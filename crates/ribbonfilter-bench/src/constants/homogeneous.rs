@@ -1,4 +1,4 @@
-//! Homogeneous systems of random keys, solved and their exact rates computed.
+//! Solves Homogeneous systems of random keys and computes their exact rates.
 
 use crate::random::trials;
 use ribbonfilter::Width;
@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Columns
     #[arg(long, default_value_t = 8)]
     columns: u32,
-    /// Slots above the keys, as shares in percent
+    /// Slots above the number of keys, in percent
     #[arg(long, value_delimiter = ',', default_value = "2,3,4,5,6,7,8,9")]
     epsilon: Vec<f64>,
     /// Without smash
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) {
 fn summary(instances: &[Instance], keys: f64, slots: f64, r: f64) -> String {
     let mut ratios: Vec<f64> = instances.iter().map(|instance| instance.ratio).collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share) as usize];
+    let at = |fraction: f64| ratios[((ratios.len() - 1) as f64 * fraction) as usize];
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     let overhead = slots * r / keys / (r - mean.log2()) - 1.0;
     let redundant: u64 = instances.iter().map(|instance| instance.redundant).sum();
@@ -62,13 +62,14 @@ fn summary(instances: &[Instance], keys: f64, slots: f64, r: f64) -> String {
     )
 }
 
-/// How many pass a screen, and the share of those whose rate is within 2 and 5 %.
+/// The fraction of systems that pass a screen, and among them the fractions whose rate is within
+/// 2 % and within 5 % of the nominal rate.
 fn screened(instances: &[Instance], limit: u32) -> String {
     let passed: Vec<_> = instances.iter().filter(|i| i.longest_queue <= limit).collect();
     let good = |ratio: f64| {
         let good = passed.iter().filter(|instance| instance.ratio <= ratio).count();
         good as f64 / passed.len().max(1) as f64
     };
-    let share = passed.len() as f64 / instances.len() as f64;
-    format!("{share:.2} {:.2} {:.2}", good(1.02), good(1.05))
+    let fraction = passed.len() as f64 / instances.len() as f64;
+    format!("{fraction:.2} {:.2} {:.2}", good(1.02), good(1.05))
 }

@@ -1,5 +1,5 @@
-//! Keys are added until the first failure, with smash; each quantile of their number is a
-//! point (success chance, keys, overhead) to hold against the planner's formula.
+//! Adds keys to a system with smash until the first failure. Each quantile of their number is a
+//! point (success probability, keys, overhead), to be compared with the planner's formula.
 
 use crate::random::trials;
 use ribbonfilter::Width;
@@ -7,7 +7,7 @@ use ribbonfilter::simulate::{keys_until_failure, standard_overhead};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Keys to insert for each line
+    /// Number of keys to insert per line
     #[arg(long, default_value_t = 1e8)]
     keys: f64,
     /// Largest system, as a power of two
@@ -15,12 +15,12 @@ pub struct Arguments {
     largest: u32,
 }
 
-const CHANCES: [f64; 7] = [0.95, 0.75, 0.5, 0.25, 0.125, 0.0625, 0.015_625];
+const PROBABILITIES: [f64; 7] = [0.95, 0.75, 0.5, 0.25, 0.125, 0.0625, 0.015_625];
 
 pub fn run(arguments: &Arguments) {
-    println!("overhead in percent for each success chance: simulated (formula)");
+    println!("overhead in percent for each success probability: simulated (formula)");
     print!("{:>4} {:>5} {:>7}", "w", "m", "trials");
-    CHANCES.iter().for_each(|chance| print!("  {chance:<14}"));
+    PROBABILITIES.iter().for_each(|probability| print!("  {probability:<14}"));
     println!();
     for width in Width::ALL {
         let smallest = width.bits().ilog2() + 1;
@@ -37,11 +37,11 @@ fn print_line(width: Width, slots_log: u32, keys: f64) {
     let mut taken = trials(count, |random| keys_until_failure(width, slots, smash, random));
     taken.sort_unstable();
     print!("{width:>4}  2^{slots_log:<2} {count:>7}");
-    for chance in CHANCES {
-        // The most keys that still went in with this chance.
-        let keys = taken[((1.0 - chance) * count as f64) as usize] as f64;
+    for probability in PROBABILITIES {
+        // The maximum number of keys that can be inserted with this probability.
+        let keys = taken[((1.0 - probability) * count as f64) as usize] as f64;
         let simulated = slots as f64 / keys - 1.0;
-        let formula = standard_overhead(keys, width, chance);
+        let formula = standard_overhead(keys, width, probability);
         print!("  {:6.2} ({:5.2})", simulated * 100.0, formula * 100.0);
     }
     println!();

@@ -1,15 +1,15 @@
-//! The paper's figure 1: (a) for each space overhead and rate the fastest filter, a build and
-//! three queries taken together; (b) its times.
+//! The paper's figure 1: (a) the fastest filter for each space overhead and rate, by the total time
+//! of a build and three queries; (b) its times.
 
 use crate::race::{Family, Row};
 use crate::svg::{Axis, Chart, Shape, keys_text, number_text};
 
-/// Overheads of the fields' left edges and the one right edge.
+/// The number of field edges along the overhead axis, one more than there are fields.
 const COLUMNS: usize = 65;
-/// From 1 to 16 bits in halves.
+/// From 1 to 16 bits in steps of half a bit.
 const LINES: usize = 31;
 
-/// For every line of one rate, the fastest filter in each column.
+/// The fastest filter of each line (rate) and column (overhead).
 pub struct Map<'a> {
     keys: u64,
     overheads: Vec<f64>,
@@ -17,7 +17,7 @@ pub struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The map for so many keys.
+    /// Creates the map for `keys` keys.
     pub fn new(rows: &'a [Row], keys: u64) -> Self {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.keys == keys).collect();
         let overheads = overhead_axis().spread(COLUMNS);
@@ -27,7 +27,8 @@ impl<'a> Map<'a> {
             };
             rows.iter().filter(fits).min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
         };
-        // A field stands for its left edge: what it shows fits everywhere in it.
+        // A field shows the filter for the overhead at its left edge, which is allowed in the whole
+        // field.
         let edges = &overheads[..COLUMNS - 1];
         let line = |line| edges.iter().map(|&overhead| fastest(bits_of(line), overhead)).collect();
         let winners = (0..LINES).map(line).collect();
@@ -41,7 +42,7 @@ impl<'a> Map<'a> {
         let mut chart = Chart::new(title, overhead_axis(), rate_axis());
         self.fields(&mut chart, |row| row.family.class());
         for family in self.families() {
-            if let Some((x, y)) = self.room(&chart, family) {
+            if let Some((x, y)) = self.label_area(&chart, family) {
                 chart.word(family.label(), x, y);
             }
             chart.entry(&family.class(), Shape::Field, family.label());
@@ -49,7 +50,7 @@ impl<'a> Map<'a> {
         chart
     }
 
-    /// Figure 1 (b): some time of the fastest filter.
+    /// Figure 1 (b): a time of the fastest filter.
     pub fn times(&self, name: &str, time: fn(&Row) -> f64) -> Chart {
         let title = format!("{name} of the fastest filter, {} keys", keys_text(self.keys));
         let mut chart = Chart::new(title, overhead_axis(), rate_axis());
@@ -68,26 +69,26 @@ impl<'a> Map<'a> {
         chart
     }
 
-    /// Who wins where, in words.
+    /// Describes where each family wins.
     pub fn sentences(&self) -> Vec<String> {
         let all = self.cells().count() as f64;
         let mut families = self.families();
         let count = |family| self.cells().filter(|row| row.family == family).count();
         families.sort_by_key(|&family| std::cmp::Reverse(count(family)));
-        let share = |family: &Family| {
-            let won = self.overheads_of(*family);
+        let sentence = |family: &Family| {
+            let overhead = self.min_overhead(*family);
             format!(
                 "{} is the fastest in {:.0} % of the map, from {} % overhead on.",
                 family.label(),
                 100.0 * count(*family) as f64 / all,
-                number_text(won)
+                number_text(overhead)
             )
         };
-        families.iter().map(share).collect()
+        families.iter().map(sentence).collect()
     }
 
-    /// The least overhead of a column where a family wins.
-    fn overheads_of(&self, family: Family) -> f64 {
+    /// The minimum overhead at which a family wins.
+    fn min_overhead(&self, family: Family) -> f64 {
         let wins = |column: &usize| self.is_won(*column, family);
         (0..COLUMNS - 1).find(wins).map_or(f64::NAN, |column| self.overheads[column])
     }
@@ -121,8 +122,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The largest rectangle of fields that a family wins and its name fits in.
-    fn room(&self, chart: &Chart, family: Family) -> Option<([f64; 2], [f64; 2])> {
+    /// The largest rectangle of fields that a family wins and that its label fits in.
+    fn label_area(&self, chart: &Chart, family: Family) -> Option<([f64; 2], [f64; 2])> {
         let mut best = (0, None);
         for low in 0..LINES {
             for left in 0..COLUMNS - 1 {
@@ -135,7 +136,7 @@ impl<'a> Map<'a> {
                     let x = [self.overheads[left], self.overheads[left + width]];
                     let y = [bottom_of(low), bottom_of(high + 1)];
                     let area = width * (high - low + 1);
-                    if area > best.0 && chart.has_room(family.label(), x, y) {
+                    if area > best.0 && chart.fits(family.label(), x, y) {
                         best = (area, Some((x, y)));
                     }
                 }
@@ -144,7 +145,7 @@ impl<'a> Map<'a> {
         best.1
     }
 
-    /// How many fields of a line a family wins, from one on.
+    /// The number of consecutive fields of a line that a family wins, starting at `from`.
     fn run(&self, line: usize, from: usize, family: Family) -> usize {
         let wins = |row: &&Option<&Row>| row.is_some_and(|row| row.family == family);
         self.winners[line][from..].iter().take_while(wins).count()
@@ -161,7 +162,7 @@ fn tooltip(row: &Row) -> String {
          rate 2^-{:.1}",
         row.name,
         row.mix(),
-        row.build.least,
+        row.build.min,
         row.query(),
         row.overhead * 100.0,
         -row.rate.log2()
@@ -198,7 +199,7 @@ fn rate_axis() -> Axis {
     Axis::linear("false-positive rate", bottom_of(0), bottom_of(LINES), ticks)
 }
 
-/// Five round numbers that part times into six groups of about the same size.
+/// Five round numbers that divide the times into six groups of about the same size.
 fn bounds(mut times: Vec<f64>) -> Vec<f64> {
     times.sort_by(f64::total_cmp);
     let mut bounds: Vec<f64> = (1..6)
@@ -240,7 +241,7 @@ mod tests {
         ];
         let map = Map::new(&rows, 10);
         let line = &map.winners[14]; // 8 bits
-        assert_eq!(name(&line[0]), None, "nothing is as small as 0.05 %");
+        assert_eq!(name(&line[0]), None, "no filter is as small as 0.05 %");
         assert_eq!(name(&line[30]), Some("small"));
         assert_eq!(name(line.last().unwrap()), Some("fast"));
         assert_eq!(name(map.winners[18].last().unwrap()), None, "10 bits are another rate");

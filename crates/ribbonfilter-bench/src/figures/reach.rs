@@ -1,4 +1,4 @@
-//! Which overheads ribbons reach at which rate: planned sizes, which are exact.
+//! The overheads that ribbons reach at each rate. Planned sizes are exact.
 
 use crate::peers::Ribbon;
 use crate::race::Family;

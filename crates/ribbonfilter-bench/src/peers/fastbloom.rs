@@ -3,7 +3,7 @@
 use crate::race::{Family, Peer, peer};
 use fastbloom::BloomFilter;
 
-/// A filter for a rate of 2 to the power of minus `bits`.
+/// A filter for a rate of 2^-`bits`.
 pub fn filter(bits: u32) -> Box<dyn Peer> {
     let rate = 0.5_f64.powi(bits as i32);
     peer(

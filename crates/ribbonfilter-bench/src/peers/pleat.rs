@@ -1,4 +1,4 @@
-//! pleat: ribbon filters after the authors' C++.
+//! pleat: ribbon filters, ported from the authors' C++ implementation.
 
 use crate::race::{Family, Peer, batched};
 use pleat::filter::{Ribbon, StdRibbon};

@@ -1,10 +1,10 @@
-//! Ours.
+//! Our filters and functions.
 
 use crate::kernel;
 use crate::race::{Peer, Size, batched, value_of};
 use ribbonfilter::{Filter, FilterBuilder, Function, Variant, Width};
 
-/// What a ribbon filter shall be.
+/// The settings of a ribbon filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Ribbon {
     pub variant: Variant,
@@ -19,7 +19,7 @@ impl Ribbon {
         Self { variant, width, columns, overhead: None }
     }
 
-    /// Every variant and width with so many columns.
+    /// Every variant and width with `columns` columns.
     pub fn all(columns: f64) -> impl Iterator<Item = Self> {
         Variant::ALL.iter().flat_map(move |&variant| {
             Width::ALL.into_iter().map(move |width| Self::new(variant, width, columns))
@@ -28,7 +28,7 @@ impl Ribbon {
 
     pub fn name(&self) -> String {
         let Self { variant, width, columns, overhead } = self;
-        let extra = overhead.map_or(String::new(), |share| format!(" +{:.0} %", share * 100.0));
+        let extra = overhead.map_or(String::new(), |extra| format!(" +{:.0} %", extra * 100.0));
         format!("{variant} w={width} r={columns}{extra}")
     }
 
@@ -36,13 +36,13 @@ impl Ribbon {
         let builder =
             Filter::builder().variant(self.variant).width(self.width).columns(self.columns);
         match self.overhead {
-            Some(share) => builder.overhead(share),
+            Some(overhead) => builder.overhead(overhead),
             None => builder,
         }
     }
 
-    /// Whether the planner takes it for so many keys.
-    pub fn makes_sense(&self, keys: usize) -> bool {
+    /// Whether the planner accepts these settings for `keys` keys.
+    pub fn is_suitable(&self, keys: usize) -> bool {
         self.builder().plan_for(keys as u64).is_ok()
     }
 
@@ -51,14 +51,14 @@ impl Ribbon {
     }
 }
 
-/// What the planner chooses for a rate.
+/// The default filter for a rate.
 pub fn default_at(rate: f64, threads: usize) -> Box<dyn Peer> {
     let builder = move || Filter::builder().false_positive_rate(rate);
-    // The family of all but the smallest sets.
+    // The default is Bumped for all but the smallest sets.
     filter(format!("default at {rate}"), Variant::Bumped, threads, builder)
 }
 
-/// A variant and width at a rate: mostly with fractional columns.
+/// A variant and width at a rate, usually with fractional columns.
 pub fn at_rate(variant: Variant, width: Width, rate: f64, threads: usize) -> Box<dyn Peer> {
     let builder = move || Filter::builder().variant(variant).width(width).false_positive_rate(rate);
     filter(format!("{variant} w={width} at {rate}"), variant, threads, builder)
@@ -111,7 +111,7 @@ pub fn function(variant: Variant, width: Width, threads: usize) -> Box<dyn Peer>
     )
 }
 
-/// Asks for the values of a batch, some at a time, and compares them.
+/// Looks up the values of a batch in pieces and compares them with the expected values.
 fn get_batch(function: &Function, keys: &[u64], hits: &mut [bool]) -> bool {
     let mut values = [0; 1024];
     for (keys, hits) in keys.chunks(values.len()).zip(hits.chunks_mut(values.len())) {

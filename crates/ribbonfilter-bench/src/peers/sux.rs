@@ -1,4 +1,4 @@
-//! sux: `VFilter` with hashes of 8 or of any bits, `VFunc` with values of 8 bits.
+//! sux: `VFilter` with hashes of 8 or any number of bits, `VFunc` with values of 8 bits.
 
 use crate::race::{Family, Peer, peer, value_of};
 use dsi_progress_logger::no_logging;
@@ -11,7 +11,7 @@ type Bytes = VFilter<u64, Box<[u8]>>;
 type Packed = VFilter<u64, BitFieldVec<Box<[usize]>>>;
 type Function = VFunc<u64, Box<[u8]>>;
 
-/// Hashes of 8 bits, one a byte.
+/// Hashes of 8 bits, one per byte.
 pub fn bytes(threads: usize) -> Box<dyn Peer> {
     peer(
         "sux VFilter u8",

@@ -1,4 +1,4 @@
-//! What every filter must be able to do here.
+//! The interface that every measured filter implements.
 
 use super::Family;
 use std::hint::black_box;
@@ -11,18 +11,19 @@ pub trait Peer {
     fn build(&self, keys: &[u64]) -> Box<dyn Contender>;
 }
 
-/// A built filter. The loops are compiled into each, so that no call goes through a table.
+/// A built filter. The loops over keys are compiled for each filter, so that no query is a virtual
+/// call.
 pub trait Contender {
     fn size(&self) -> Size;
-    /// How many keys are found, one query after another.
+    /// Looks up the keys one by one. Returns how many are found.
     fn count(&self, keys: &[u64]) -> usize;
-    /// Answers all at once, if the filter can.
+    /// Looks up the keys in a batch. Returns false if the filter has no batch queries.
     fn batch(&self, keys: &[u64], hits: &mut [bool]) -> bool;
-    /// A chain of queries in which each key depends on the last answer.
+    /// Runs a chain of queries in which each key depends on the preceding result.
     fn chain(&self, keys: &[u64]) -> u64;
 }
 
-/// What a filter takes, and its rate if the filter knows it exactly.
+/// The size of a filter, and its rate if the filter reports it exactly.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub bytes: usize,
@@ -35,7 +36,7 @@ impl From<usize> for Size {
     }
 }
 
-/// A peer without batches, made of a function that builds and one that asks.
+/// A peer without batch queries, from a build function and a query function.
 pub fn peer<S: 'static>(
     name: impl Into<String>,
     family: Family,
@@ -45,7 +46,7 @@ pub fn peer<S: 'static>(
     batched(name, family, build, contains, |_, _, _| false)
 }
 
-/// A peer that answers batches, too.
+/// A peer with batch queries.
 pub fn batched<S: 'static>(
     name: impl Into<String>,
     family: Family,
@@ -117,15 +118,16 @@ where
     fn chain(&self, keys: &[u64]) -> u64 {
         let mut link = 0;
         for &key in keys {
-            // Absent keys all but always: the next key is the one it would have been.
+            // Nearly all keys are absent, so `link` is nearly always 0 and the key is unchanged.
             link = u64::from(black_box((self.contains)(&self.structure, key ^ link)));
         }
         link
     }
 }
 
-/// The value of a key in a function, 8 bits. A function is asked whether a key has it: always, if
-/// the key was put in, and else by chance, as a filter of 8 bits would find it.
+/// The 8-bit value of a key in a function. A function is measured like a filter: a key is found if
+/// it has this value. This is always true for keys of the function, and true for other keys with a
+/// probability of 1/256, as in a filter with 8 columns.
 #[inline]
 pub fn value_of(key: u64) -> u8 {
     (key.wrapping_mul(0x9fb2_1c65_1e98_df25) >> 56) as u8

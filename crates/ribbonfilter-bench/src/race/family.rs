@@ -1,4 +1,4 @@
-//! The kinds of filters: what the figures colour and the tables group.
+//! The kinds of filters, which determine the colors of figures and the groups of tables.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ impl Family {
         matches!(self, Self::Bumped | Self::Balanced | Self::Standard | Self::Homogeneous)
     }
 
-    /// Its class in the style of figures.
+    /// The CSS class of the family in figures.
     pub fn class(self) -> String {
         format!("f-{self:?}").to_lowercase()
     }

@@ -1,6 +1,6 @@
-//! Retired instructions, where the system lets one count them.
+//! Counts retired instructions, where the system allows it.
 
-/// The instructions that some work takes, or nothing where they cannot be counted.
+/// The number of instructions that `work` retires, or `None` if they cannot be counted.
 #[cfg(target_os = "linux")]
 pub fn count<T>(work: impl FnOnce() -> T) -> Option<f64> {
     use perf_event::{Builder, events::Hardware};

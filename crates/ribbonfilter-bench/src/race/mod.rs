@@ -1,6 +1,6 @@
-//! Filters measured beside each other: one process, the same keys, the same loops, rounds in
-//! turns, the least of several. Absolute times move from machine to machine; what is compared is
-//! what one race gave.
+//! Measures filters against each other: in one process, with the same keys and the same loops, in
+//! several rounds over all filters. The minimum time of all rounds counts. Absolute times differ
+//! between machines, so only times of the same race are compared.
 
 mod contender;
 mod family;
@@ -15,29 +15,30 @@ use crate::progress::Progress;
 use crate::random::Random;
 use std::time::Instant;
 
-/// Keys to build from, and keys to ask for.
-pub struct Course {
+/// The keys to build from and the keys to look up.
+pub struct Workload {
     keys: Vec<u64>,
-    /// Queries with none, half and all of them among the keys.
+    /// Queries of which none, half and all are present.
     queries: [Vec<u64>; 3],
     rounds: u32,
     threads: usize,
 }
 
-/// Small filters are built again and again until so many keys have gone in.
-const KEYS_IN_A_BUILD: usize = 1 << 18;
-/// Queries after which a rate is known well enough, and those it may take at most.
-const HITS: usize = 1 << 13;
-const RATE_QUERIES: usize = 1 << 24;
+/// A measurement repeats the build of a small filter until it has inserted this number of keys.
+const KEYS_PER_MEASUREMENT: usize = 1 << 18;
+/// The number of false positives after which a rate is known well enough.
+const MAX_HITS: usize = 1 << 13;
+/// The maximum number of queries to measure a rate.
+const MAX_RATE_QUERIES: usize = 1 << 24;
 
-impl Course {
+impl Workload {
     pub fn new(keys: f64, queries: usize, rounds: u32, threads: usize) -> Self {
         let keys: Vec<u64> = Random::new(1).take(keys as usize).collect();
         let absent: Vec<u64> = Random::new(2).take(queries).collect();
-        let place = |number: u64| ((u128::from(number) * keys.len() as u128) >> 64) as usize;
+        let index = |number: u64| ((u128::from(number) * keys.len() as u128) >> 64) as usize;
         let present: Vec<u64> =
-            Random::new(3).take(queries).map(|number| keys[place(number)]).collect();
-        // Which of them are present follows no pattern that a processor could learn.
+            Random::new(3).take(queries).map(|number| keys[index(number)]).collect();
+        // Present and absent keys alternate at random, so that branch prediction cannot learn it.
         let sides = Random::new(4).map(|number| number >> 63 == 1);
         let pairs = absent.iter().zip(&present).zip(sides);
         let half = pairs.map(|((&absent, &present), side)| if side { present } else { absent });
@@ -49,12 +50,12 @@ impl Course {
         self.keys.len()
     }
 
-    /// Whether a row is what a race here would give for a filter of this name.
+    /// Whether a row is a measurement of a filter of this name with this workload.
     pub fn has(&self, row: &Row, name: &str) -> bool {
         (row.name.as_str(), row.keys, row.threads) == (name, self.keys.len() as u64, self.threads)
     }
 
-    /// Builds and asks all of them, in turns.
+    /// Builds and queries all filters, in several rounds.
     pub fn race(&self, peers: &[Box<dyn Peer>], progress: &mut Progress) -> Vec<Row> {
         let mut rows: Vec<Option<Row>> = vec![None; peers.len()];
         let mut built: Vec<Option<Box<dyn Contender>>> = peers.iter().map(|_| None).collect();
@@ -62,7 +63,7 @@ impl Course {
             let mut builds = Vec::new();
             for (peer, built) in peers.iter().zip(&mut built) {
                 progress.doing(peer.name(), round, self.rounds);
-                *built = None; // its memory serves the next
+                *built = None; // frees the memory for the next build
                 let (contender, time) = self.build(&**peer);
                 *built = Some(contender);
                 builds.push(time);
@@ -80,7 +81,7 @@ impl Course {
     }
 
     fn build(&self, peer: &dyn Peer) -> (Box<dyn Contender>, Times) {
-        let times = (KEYS_IN_A_BUILD / self.keys.len().max(1)).max(1);
+        let times = (KEYS_PER_MEASUREMENT / self.keys.len().max(1)).max(1);
         let (contender, time) = timed(|| {
             (1..times).for_each(|_| drop(peer.build(&self.keys)));
             peer.build(&self.keys)
@@ -154,14 +155,14 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64() * 1e9)
 }
 
-/// The share of random keys that are found.
+/// The fraction of random keys that are found.
 fn measured_rate(contender: &dyn Contender) -> f64 {
     let mut random = Random::new(5);
-    let (mut found, mut asked) = (0, 0);
-    while found < HITS && asked < RATE_QUERIES {
+    let (mut found, mut count) = (0, 0);
+    while found < MAX_HITS && count < MAX_RATE_QUERIES {
         let queries: Vec<u64> = random.by_ref().take(1 << 18).collect();
         found += contender.count(&queries);
-        asked += queries.len();
+        count += queries.len();
     }
-    found.max(1) as f64 / asked as f64
+    found.max(1) as f64 / count as f64
 }

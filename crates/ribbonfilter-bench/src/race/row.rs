@@ -1,9 +1,9 @@
-//! What was measured of one filter.
+//! The measurements of one filter.
 
 use super::Family;
 use serde::{Deserialize, Serialize};
 
-/// The figures of one filter; times in nanoseconds, the least of all rounds.
+/// The figures of one filter. Times are in nanoseconds, the minimum of all rounds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub name: String,
@@ -11,68 +11,70 @@ pub struct Row {
     pub keys: u64,
     pub threads: usize,
     pub bits_per_key: f64,
-    /// Share of absent keys that were found.
+    /// The measured false-positive rate.
     pub rate: f64,
-    /// Stored bits over the least possible for the rate, minus one. The rate is the filter's own
-    /// exact one where it knows that, since sampling is coarser than the overheads of ribbons.
+    /// The number of stored bits over the minimum for the rate, minus one. This uses the exact rate
+    /// if the filter reports it, since a measured rate is less precise than the overheads of
+    /// ribbons.
     pub overhead: f64,
     pub build: Times,
     /// Single queries with none, half and all of the keys present.
     pub single: [Times; 3],
     /// The same in batches, if the filter has them.
     pub batch: Option<[Times; 3]>,
-    /// Queries that wait for the answer before.
+    /// Queries that depend on the preceding result.
     pub latency: Times,
     pub instructions: Option<f64>,
 }
 
 impl Row {
-    /// Whether both are measurements of the same.
+    /// Whether both rows measure the same filter with the same keys and threads.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.name, self.keys, self.threads) == (&other.name, other.keys, other.threads)
     }
 
-    /// Whether it is a function that plays a filter.
+    /// Whether it is a function that is measured like a filter.
     pub fn is_function(&self) -> bool {
         self.name.contains("Func")
     }
 
     /// The paper's measure for its figure 1: a build and three queries.
     pub fn mix(&self) -> f64 {
-        self.build.least + self.single.iter().map(|times| times.least).sum::<f64>()
+        self.build.min + self.single.iter().map(|times| times.min).sum::<f64>()
     }
 
-    /// The mean of the three single queries.
+    /// The average time of the three kinds of single queries.
     pub fn query(&self) -> f64 {
         mean(&self.single)
     }
 
-    /// The mean of the three batched queries.
+    /// The average time of the three kinds of batch queries.
     pub fn batched(&self) -> Option<f64> {
         self.batch.as_ref().map(mean)
     }
 }
 
 fn mean(times: &[Times; 3]) -> f64 {
-    times.iter().map(|times| times.least).sum::<f64>() / 3.0
+    times.iter().map(|times| times.min).sum::<f64>() / 3.0
 }
 
-/// The least of several measurements, and how far the greatest was above it.
+/// The minimum of several measurements, and how far the maximum was above it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Times {
-    pub least: f64,
+    #[serde(rename = "least")]
+    pub min: f64,
     pub spread: f64,
 }
 
 impl Times {
     pub fn first(time: f64) -> Self {
-        Self { least: time, spread: 0.0 }
+        Self { min: time, spread: 0.0 }
     }
 
     pub fn and(self, other: Self) -> Self {
-        let greatest = |times: Self| times.least * (1.0 + times.spread);
-        let least = self.least.min(other.least);
-        Self { least, spread: greatest(self).max(greatest(other)) / least - 1.0 }
+        let max = |times: Self| times.min * (1.0 + times.spread);
+        let min = self.min.min(other.min);
+        Self { min, spread: max(self).max(max(other)) / min - 1.0 }
     }
 }
 
@@ -81,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn least_and_greatest_of_several() {
+    fn min_and_max_of_several() {
         let times = [5.0, 4.0, 6.0].map(Times::first).into_iter().reduce(Times::and).unwrap();
-        assert_eq!((times.least, times.spread), (4.0, 0.5));
+        assert_eq!((times.min, times.spread), (4.0, 0.5));
     }
 }

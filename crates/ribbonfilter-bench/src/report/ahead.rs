@@ -1,23 +1,23 @@
-//! Who is ahead: each peer over two of ours, the smallest and the fastest.
+//! Compares each peer with two of our filters, the smallest and the fastest.
 
 use crate::race::Row;
 use crate::table::{Cell, Table};
 
-/// Ours that the others are held against.
+/// The filters of ours that peers are compared with.
 const OURS: [&str; 2] = ["Bumped w=128 r=8", "Homogeneous w=64 r=8"];
 
 type Measure = fn(&Row) -> f64;
 
-/// What is compared; of queries in batches the best way that a filter has to ask many keys.
+/// The measures. "many queries" is the faster one of single and batch queries.
 const MEASURES: [(&str, Measure); 5] = [
     ("size", |row| row.bits_per_key / -row.rate.log2()),
-    ("build", |row| row.build.least),
+    ("build", |row| row.build.min),
     ("query", Row::query),
     ("many queries", |row| row.batched().map_or(row.query(), |batched| batched.min(row.query()))),
-    ("latency", |row| row.latency.least),
+    ("latency", |row| row.latency.min),
 ];
 
-/// Each peer's figures over those of one of ours.
+/// For each of `OURS`, a table with the figures of each peer relative to it.
 pub fn tables(rows: &[Row]) -> Vec<Table> {
     OURS.iter()
         .filter_map(|name| rows.iter().find(|row| row.name == *name))
@@ -51,7 +51,7 @@ fn peers(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| !row.family.is_ours())
 }
 
-/// For each measure the peers that are ahead of all of ours.
+/// For each measure, a sentence that lists the peers that are better than all of ours.
 pub fn sentences(rows: &[Row]) -> Vec<String> {
     let sentence = |(name, measure): &(&str, Measure)| {
         let ours = rows.iter().filter(|row| row.family.is_ours());

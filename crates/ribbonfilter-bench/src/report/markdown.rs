@@ -1,4 +1,4 @@
-//! The report as Markdown, its pictures in files beside it.
+//! The report as Markdown, with its pictures in separate files.
 
 use super::Section;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: style, script and figures are in it.
+//! The report as a self-contained page: it includes style, script and figures.
 
 use super::Section;
 use crate::html::escape;

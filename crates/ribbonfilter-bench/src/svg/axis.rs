@@ -1,4 +1,4 @@
-//! One axis of a chart: from values to places, and where the ticks are.
+//! An axis of a chart: converts values to positions and has ticks.
 
 /// An axis with its name, unit and ticks.
 pub struct Axis {
@@ -28,16 +28,16 @@ impl Axis {
         Self { label: label.into(), low, high, logarithmic: true, ticks }
     }
 
-    /// From 0 to a round number above all values, with some five ticks.
+    /// From 0 to a round number above all values, with about five ticks.
     pub fn from_zero(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
-        let greatest = values.filter(|value| value.is_finite()).fold(1e-9, f64::max);
-        let step = round_step(greatest / 5.0);
-        let steps = (greatest / step).ceil();
+        let max = values.filter(|value| value.is_finite()).fold(1e-9, f64::max);
+        let step = round_step(max / 5.0);
+        let steps = (max / step).ceil();
         let tick = |number| (f64::from(number) * step, number_text(f64::from(number) * step));
         Self::linear(label, 0.0, steps * step, (0..=steps as u32).map(tick).collect())
     }
 
-    /// Logarithmic around all values, with ticks at 1, 2 and 5 times powers of ten.
+    /// A logarithmic axis that covers all values, with ticks at 1, 2 and 5 times powers of ten.
     pub fn around(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min).min(1e9) / 1.2;
@@ -48,27 +48,27 @@ impl Axis {
         Self::logarithmic(label, low, high, ticks)
     }
 
-    /// The share of the axis that lies before a value.
-    pub fn share(&self, value: f64) -> f64 {
-        let place = |value: f64| if self.logarithmic { value.log10() } else { value };
-        let share = (place(value) - place(self.low)) / (place(self.high) - place(self.low));
-        share.clamp(0.0, 1.0)
+    /// The position of a value on the axis: 0 at the low end, 1 at the high end.
+    pub fn position(&self, value: f64) -> f64 {
+        let scaled = |value: f64| if self.logarithmic { value.log10() } else { value };
+        let range = scaled(self.high) - scaled(self.low);
+        ((scaled(value) - scaled(self.low)) / range).clamp(0.0, 1.0)
     }
 
-    /// So many values from end to end, evenly spread.
+    /// `count` values from end to end, evenly spaced.
     pub fn spread(&self, count: usize) -> Vec<f64> {
         let at = |index: usize| {
-            let share = index as f64 / (count - 1) as f64;
+            let fraction = index as f64 / (count - 1) as f64;
             match self.logarithmic {
-                true => self.low * (self.high / self.low).powf(share),
-                false => self.low + (self.high - self.low) * share,
+                true => self.low * (self.high / self.low).powf(fraction),
+                false => self.low + (self.high - self.low) * fraction,
             }
         };
         (0..count).map(at).collect()
     }
 }
 
-/// 1, 2 or 5 times a power of ten, not below the value.
+/// The smallest step of 1, 2 or 5 times a power of ten that is not below the value.
 fn round_step(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
@@ -78,13 +78,13 @@ fn round_step(value: f64) -> f64 {
         .unwrap_or(power * 10.0)
 }
 
-/// A number without needless zeros.
+/// Formats a number without trailing zeros.
 pub fn number_text(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// A number of keys as people write it: 10^6, or else its digits.
+/// Formats a number of keys: as a power of ten such as 10⁶, or in digits.
 pub fn keys_text(keys: u64) -> String {
     match keys.checked_ilog10() {
         Some(power @ 3..) if 10_u64.pow(power) == keys => power_of_ten(power).1,
@@ -92,7 +92,7 @@ pub fn keys_text(keys: u64) -> String {
     }
 }
 
-/// Powers of ten as people write them.
+/// A power of ten and its text.
 pub fn power_of_ten(exponent: u32) -> (f64, String) {
     let digits = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
     (10_f64.powi(exponent as i32), format!("10{}", digits[exponent as usize % 10]))
@@ -104,17 +104,17 @@ mod tests {
 
     #[test]
     fn round_ticks_above_every_value() {
-        for greatest in [0.3, 1.0, 7.7, 41.0, 99.0, 1335.0] {
-            let axis = Axis::from_zero("", [greatest].into_iter());
-            assert!(axis.share(greatest) <= 1.0 && axis.share(greatest) > 0.7, "{greatest}");
-            assert!((4..=7).contains(&axis.ticks.len()), "{greatest}: {:?}", axis.ticks);
+        for max in [0.3, 1.0, 7.7, 41.0, 99.0, 1335.0] {
+            let axis = Axis::from_zero("", [max].into_iter());
+            assert!(axis.position(max) <= 1.0 && axis.position(max) > 0.7, "{max}");
+            assert!((4..=7).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);
         }
     }
 
     #[test]
     fn logarithms_are_even() {
         let axis = Axis::logarithmic("", 0.1, 1000.0, vec![]);
-        assert!((axis.share(10.0) - 0.5).abs() < 1e-9);
+        assert!((axis.position(10.0) - 0.5).abs() < 1e-9);
         assert!((axis.spread(5)[2] - 10.0).abs() < 1e-9);
     }
 }

@@ -1,6 +1,6 @@
-//! Charts as SVG. Written here and not by a plotting crate, since the figures must follow the
-//! reader's light or dark theme, carry tooltips, and keep readable labels when a telephone shrinks
-//! them: their colours are names of a style sheet, which such crates do not have.
+//! Draws charts as SVG. Plotting crates do not meet the requirements: the figures must follow the
+//! reader's light or dark theme, have tooltips, and keep readable labels on a phone. For the
+//! themes, colors must be names of a style sheet, which such crates do not support.
 
 mod axis;
 
@@ -18,15 +18,15 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const PLOT_HEIGHT: f64 = 290.0;
 const PLOT_WIDTH: f64 = WIDTH - LEFT - RIGHT;
-/// Below the plot: ticks and the axis' name.
+/// The height below the plot, for ticks and the label of the axis.
 const BELOW: f64 = 52.0;
 const LEGEND_LINE: f64 = 21.0;
-/// A generous width of a letter, since the reader's font is unknown.
+/// An upper bound for the average width of a letter, since the reader's font is unknown.
 const LETTER: f64 = 8.4;
 
-/// A chart that is being drawn.
+/// A chart.
 pub struct Chart {
-    /// What it shows, for those who cannot see it.
+    /// A description for screen readers.
     pub title: String,
     x: Axis,
     y: Axis,
@@ -40,7 +40,7 @@ struct Entry {
     label: String,
 }
 
-/// How the points of a line look, so that colour is not all that tells lines apart.
+/// The shape of the points of a line, so that lines do not differ only by color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Circle,
@@ -85,7 +85,7 @@ impl Shape {
     }
 }
 
-/// A point of a line, and what its tooltip says.
+/// A point of a line and its tooltip.
 pub struct Point {
     pub x: f64,
     pub y: f64,
@@ -98,35 +98,35 @@ impl Chart {
     }
 
     fn left_of(&self, x: f64) -> f64 {
-        LEFT + self.x.share(x) * PLOT_WIDTH
+        LEFT + self.x.position(x) * PLOT_WIDTH
     }
 
     fn top_of(&self, y: f64) -> f64 {
-        TOP + (1.0 - self.y.share(y)) * PLOT_HEIGHT
+        TOP + (1.0 - self.y.position(y)) * PLOT_HEIGHT
     }
 
-    /// Points joined by a line, and an entry of the legend.
+    /// Adds points joined by a line, and an entry to the legend.
     pub fn line(&mut self, label: &str, class: &str, shape: Shape, points: &[Point]) {
-        let places: Vec<(f64, f64)> =
+        let positions: Vec<(f64, f64)> =
             points.iter().map(|point| (self.left_of(point.x), self.top_of(point.y))).collect();
-        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let path: Vec<String> = positions.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = write!(
             self.marks,
             "<g class=\"{class}\"><polyline class=\"line\" points=\"{}\"/>",
             path.join(" ")
         );
-        for (point, (x, y)) in points.iter().zip(places) {
+        for (point, (x, y)) in points.iter().zip(positions) {
             self.marks += &shape.svg(x, y, &point.title);
         }
         self.marks += "</g>\n";
         self.entry(class, shape, label);
     }
 
-    /// A field of a map, from corner to corner as values of the axes.
+    /// Adds a field of a map, given by two values of each axis.
     pub fn field(&mut self, class: &str, x: [f64; 2], y: [f64; 2], title: &str) {
         let [left, right] = x.map(|x| self.left_of(x));
         let [bottom, top] = y.map(|y| self.top_of(y));
-        // Fields overlap by a trifle, lest the paper shine through.
+        // Fields overlap slightly, so that the background does not show between them.
         let _ = writeln!(
             self.marks,
             "<rect class=\"cell {class}\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{:.2}\" \
@@ -137,14 +137,14 @@ impl Chart {
         );
     }
 
-    /// Whether a word has room between two values of each axis.
-    pub fn has_room(&self, text: &str, x: [f64; 2], y: [f64; 2]) -> bool {
+    /// Whether a word fits between two values of each axis.
+    pub fn fits(&self, text: &str, x: [f64; 2], y: [f64; 2]) -> bool {
         let [left, right] = x.map(|x| self.left_of(x));
         let [bottom, top] = y.map(|y| self.top_of(y));
         right - left > text.chars().count() as f64 * LETTER + 6.0 && bottom - top > 18.0
     }
 
-    /// A word on the map, between two values of each axis.
+    /// Adds a word to the map, between two values of each axis.
     pub fn word(&mut self, text: &str, x: [f64; 2], y: [f64; 2]) {
         let [left, right] = x.map(|x| self.left_of(x));
         let [bottom, top] = y.map(|y| self.top_of(y));
@@ -161,12 +161,12 @@ impl Chart {
         self.legend.push(Entry { class: class.into(), shape, label: label.into() });
     }
 
-    /// The drawing alone, for a page that has the style.
+    /// The drawing without the style, for a page that includes the style.
     pub fn inline(&self) -> String {
         self.draw("")
     }
 
-    /// A file of its own.
+    /// The drawing as a standalone file.
     pub fn file(&self) -> String {
         let style = format!("<style>{STYLE}</style>");
         self.draw(&style)
@@ -237,7 +237,7 @@ impl Chart {
         text
     }
 
-    /// Entries side by side, as many lines as they need.
+    /// Draws the entries of the legend and returns the number of lines.
     fn legend(&self) -> (String, u32) {
         let (mut text, mut x, mut line) = (String::new(), 14.0, 0);
         for entry in &self.legend {
@@ -269,14 +269,14 @@ mod tests {
     fn a_chart_has_axes_tooltips_and_a_legend() {
         let ticks = vec![(1.0, "1".into()), (10.0, "10".into())];
         let x = Axis::logarithmic("keys", 1.0, 10.0, ticks);
-        let mut chart = Chart::new("a < b", x, Axis::from_zero("ns a key", [9.0].into_iter()));
+        let mut chart = Chart::new("a < b", x, Axis::from_zero("ns per key", [9.0].into_iter()));
         let points = [Point { x: 1.0, y: 9.0, title: "nine & more".into() }];
         chart.line("ours", "f-bumped", Shape::Circle, &points);
         let svg = chart.file();
         for part in [
             "aria-label=\"a &lt; b\"",
             ">keys<",
-            ">ns a key<",
+            ">ns per key<",
             ">ours<",
             "nine &amp; more",
             "<style>",

@@ -1,13 +1,13 @@
-//! The paper's Table 2, as far as there is something of ours or a peer beside it.
+//! The rows of the paper's Table 2 that have a counterpart among our filters or the peers.
 
-/// One row; each pair for 10^6 and 10^8 keys.
+/// One row. Each pair is for 10^6 and 10^8 keys.
 pub struct Paper {
     pub name: &'static str,
     /// In percent.
     overhead: [f64; 2],
-    /// In ns a key.
+    /// In ns per key.
     build: [f64; 2],
-    /// In ns, the middle of what different shares of present keys gave.
+    /// In ns, the middle of the times for different fractions of present keys.
     query: [f64; 2],
 }
 
@@ -48,13 +48,13 @@ const ROWS: [Paper; 29] = [
     row("Balanced w=64 r=11", [0.5; 2], [301.0, 536.0], [61.0, 147.0]),
 ];
 
-/// What the paper has for a row of that name and about so many keys.
+/// The paper's figures for a row of this name and about this number of keys.
 pub fn find(name: &str, keys: u64) -> Option<Figures> {
     let row = ROWS.iter().find(|row| row.name == name)?;
     let of = |pair: [f64; 2]| match keys {
         ..3_000_000 => Some(pair[0]),
         30_000_000.. => Some(pair[1]),
-        // In between, what does not depend on the number of keys.
+        // In between, only figures that do not depend on the number of keys.
         _ => (pair[0] == pair[1]).then_some(pair[0]),
     };
     Some(Figures { overhead: of(row.overhead), build: of(row.build), query: of(row.query) })

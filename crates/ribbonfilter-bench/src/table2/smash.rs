@@ -1,6 +1,6 @@
-//! Smash on and off: what it saves at the ends of a system. A user cannot choose it, so this is
-//! simulated on the library's own systems: where a Standard one fails, and the exact rate of a
-//! Homogeneous one with the paper's slots.
+//! Compares systems with and without smash, which saves slots at the ends of a system. A user
+//! cannot choose it, so this simulates the library's systems: the number of keys until a Standard
+//! system fails, and the exact rate of a Homogeneous system with the paper's number of slots.
 
 use crate::random::trials;
 use crate::results::{Folder, Rows};
@@ -14,7 +14,7 @@ pub struct Smash {
     variant: String,
     width: u32,
     slots: u64,
-    /// Overheads.
+    /// The overheads with and without smash.
     on: f64,
     off: f64,
 }
@@ -35,7 +35,7 @@ pub fn run(folder: &Folder) -> Result<(), String> {
     Ok(())
 }
 
-/// Slots over the mean number of keys that went in before the first failure.
+/// Slots over the mean number of keys that were inserted until the first failure.
 fn standard(width: Width, slots: u64) -> Smash {
     let overhead = |smash: u64| {
         let taken = trials(SYSTEMS, |random| keys_until_failure(width, slots, smash, random));
@@ -45,10 +45,10 @@ fn standard(width: Width, slots: u64) -> Smash {
     Smash { variant: "Standard".into(), width: width.bits(), slots, on, off: overhead(0) }
 }
 
-/// Bits a key over the least possible for the median of the exact rates: the mean is that of few
-/// bad seeds, which a build would not take.
+/// Bits per key over the minimum for the median of the exact rates. The mean would be dominated by
+/// a few bad seeds, which a build rejects.
 fn homogeneous(width: Width, keys: usize) -> Smash {
-    // The paper's equation (4): with fewer slots, as the planner has them, few single seeds do.
+    // The paper's equation (4). With fewer slots, as the planner chooses them, few seeds succeed.
     let extra = (4.0 + f64::from(COLUMNS) / 4.0) / f64::from(width.bits());
     let slots = (keys as f64 * (1.0 + extra)).ceil() as u64;
     let overhead = |smash: bool| {
