@@ -1,5 +1,5 @@
-//! Filters of any hashes and settings: every key is found, and neither order nor threads change a
-//! byte; or the build is refused the same way.
+//! Filters of any hashes and settings. Every key is found, and the bytes do not depend on the order
+//! of the keys or the number of threads. If a build fails, it fails with the same error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|input: (Settings, Vec<Hashes>)| {
     hashes.reverse();
     match (built, build(2, &hashes)) {
         (Ok(one), Ok(other)) => assert!(one.as_bytes() == other.as_bytes()),
-        // Two threads take more memory than one.
+        // Two threads need more memory than one.
         (Ok(_), Err(BuildError::MemoryLimit { .. })) => {}
         (Err(one), Err(other)) => {
             assert_eq!(std::mem::discriminant(&one), std::mem::discriminant(&other));

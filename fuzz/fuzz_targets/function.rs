@@ -1,4 +1,5 @@
-//! Functions of any pairs against a map: the value of every key, or the contradiction.
+//! Functions of any pairs, compared with a hash map: every key has its value, or the build reports
+//! a contradiction.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,8 +7,8 @@ use ribbonfilter::{BuildError, Function};
 use ribbonfilter_fuzz::{Hashes, all, random, variant, width};
 use std::collections::HashMap;
 
-/// Variant, width, bits of values and of fingerprints; the keys; whether all values follow from
-/// the keys, so that none contradict each other.
+/// Variant, width, bits of values and of fingerprints; the keys; whether the values are derived
+/// from the keys, so that there is no contradiction.
 type Input = (u8, u8, u8, u8, Vec<Hashes>, bool);
 
 fuzz_target!(|input: Input| {

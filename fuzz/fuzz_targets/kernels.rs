@@ -1,4 +1,4 @@
-//! Every kernel of this machine answers as the portable one does, whatever the bytes hold.
+//! Every kernel of this machine returns the same results as the portable one, for any bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,7 +22,7 @@ fn compare(bytes: &[u8], hashes: &[u64]) {
     }
 }
 
-/// What a filter, a function or a container answers, one by one and in batches.
+/// The results of a filter, a function or a container, for single queries and for batches.
 fn answers(bytes: &[u8], hashes: &[u64], kernel: Kernel) -> Vec<u64> {
     let mut answers = Vec::new();
     if let Ok(filter) = Filter::open(bytes).map(|filter| filter.with_kernel(kernel)) {

@@ -1,5 +1,5 @@
-//! Bytes of anyone, as everything that they might be: as they are, sealed, and with the length
-//! that their fixed part wants.
+//! Opens untrusted bytes as every kind of file: unchanged, with correct checksums, and with the
+//! length that their footer declares.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,5 @@
-//! The command's records, against the simplest way to split them; in one chunk and in chunks of
-//! whole records. They are the command's own modules, compiled in here since a program has no
-//! library to call.
+//! The records of the command, compared with a simple implementation, in one chunk and in chunks of
+//! complete records. The command has no library, so its modules are compiled into this target.
 #![no_main]
 
 #[allow(dead_code, reason = "the command needs more of it")]
@@ -43,7 +42,7 @@ fn format(how: u8) -> Format {
     }
 }
 
-/// What was found in all chunks up to the first that is wrong.
+/// The records of all chunks up to the first invalid record.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     hashes: Vec<u64>,
@@ -68,7 +67,7 @@ fn hash(format: &Format, chunks: &[&[u8]]) -> Found {
     found
 }
 
-/// Whole records of at least `size` bytes together, as a reader would find them.
+/// Splits the bytes into chunks of complete records of at least `size` bytes in total.
 fn chunks<'a>(format: &Format, mut bytes: &'a [u8], size: usize) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
     for end in size.. {
@@ -85,13 +84,13 @@ fn chunks<'a>(format: &Format, mut bytes: &'a [u8], size: usize) -> Vec<&'a [u8]
     chunks
 }
 
-/// The hashes of all records before the first that is wrong.
+/// The hashes of all records that precede the first invalid one.
 fn expected(format: &Format, bytes: &[u8]) -> Vec<u64> {
     if format.encoding == Encoding::U64le {
         return bytes.chunks_exact(8).map(|integer| integer.key_hash(SEED)).collect();
     }
     let mut records: Vec<&[u8]> = bytes.split(|&byte| byte == format.end).collect();
-    // Nothing follows the last end.
+    // No record follows the last line end.
     records.pop_if(|last| last.is_empty());
     let hash = |record: &[u8]| {
         let carriage_return: &[u8] = if format.end == b'\n' { b"\r" } else { b"" };
@@ -104,7 +103,7 @@ fn expected(format: &Format, bytes: &[u8]) -> Vec<u64> {
     records.into_iter().map_while(hash).collect()
 }
 
-/// The bytes that hexadecimal digits stand for; a count behind a colon does not matter.
+/// Decodes hexadecimal digits and ignores a count that follows a colon.
 fn decoded(line: &[u8]) -> Option<Vec<u8>> {
     let digits = std::str::from_utf8(line.split(|&byte| byte == b':').next()?).ok()?;
     let good = !digits.is_empty() && digits.len() % 2 == 0;

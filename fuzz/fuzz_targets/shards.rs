@@ -1,12 +1,12 @@
-//! Containers of any hashes: every key is found, shards built alone make the same bytes as one
-//! build of all, and so does every kernel.
+//! Containers of any hashes. Every key is found. Shards that are built separately give the same
+//! bytes as one build of all shards, and so does every kernel.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use ribbonfilter::{Kernel, Shards, ShardsBuilder, Split};
 use ribbonfilter_fuzz::{Hashes, all, variant, width};
 
-/// Split and its bits, bytes of a shard, variant, width, eighths of columns; the keys.
+/// Split and its bits, bytes per shard, variant, width, columns in eighths; the keys.
 type Input = (u8, u8, u16, u8, u8, u8, Vec<Hashes>);
 
 fuzz_target!(|input: Input| {

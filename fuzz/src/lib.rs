@@ -1,4 +1,4 @@
-//! What the fuzz targets share.
+//! Support code of the fuzz targets.
 
 #[path = "../../crates/ribbonfilter/tests/support/hostile.rs"]
 mod hostile;
@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 pub use hostile::{ask_everything, fitted, sealed};
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
 
-/// The `index`-th number of a random stream.
+/// The `index`-th number of a stream of random numbers.
 pub fn random(stream: u64, index: u64) -> u64 {
     let mut x = index.wrapping_add(stream << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,28 +15,29 @@ pub fn random(stream: u64, index: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Hashes to ask for: the extremes, and some all over.
+/// Hashes to look up: the extremes, and some random ones.
 pub fn probes() -> Vec<u64> {
     (0..60).map(|index| random(7, index)).chain([0, 1, u64::MAX, 1 << 63]).collect()
 }
 
-/// A run of key hashes. Small inputs describe large sets, some as unevenly spread as can be.
+/// A run of key hashes. Small inputs describe large sets, some of them distributed very unevenly.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Hashes {
-    /// One by one, as the input has them.
+    /// A single hash, taken from the input.
     One(u64),
-    /// All over the place.
+    /// Random hashes.
     Random { stream: u8, count: u16 },
     /// `first`, `first + step`, and so on.
     Steps { first: u64, step: u64, count: u16 },
-    /// One hash again and again.
+    /// The same hash repeatedly.
     Same { hash: u64, count: u8 },
-    /// Random, but for the top bits.
+    /// Random hashes with equal top bits.
     Crowded { top: u8, bits: u8, count: u16 },
 }
 
 impl Hashes {
-    /// The hashes, below 2^12 and more often few than many: short runs are many runs.
+    /// The hashes of the run, fewer than 2^12. Short runs are more likely than long ones, so that
+    /// the fuzzer executes more inputs.
     pub fn list(self) -> Vec<u64> {
         let run = |count: u16| 0..u64::from((count % 4096) >> (count >> 13));
         match self {
@@ -56,12 +57,12 @@ impl Hashes {
     }
 }
 
-/// All hashes of an input, below 2^15.
+/// All hashes of an input, fewer than 2^15.
 pub fn all(runs: &[Hashes]) -> Vec<u64> {
     runs.iter().take(8).flat_map(|run| run.list()).collect()
 }
 
-/// What a filter shall be.
+/// The settings of a filter.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Settings {
     variant: u8,
@@ -74,22 +75,22 @@ pub struct Settings {
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Target {
-    /// Whatever bits a number of 64 has.
+    /// Any 64-bit floating-point number.
     AnyColumns(f64),
     AnyRate(f64),
     AnyBits(f64),
-    /// What makes sense.
+    /// Reasonable values.
     Columns(u8),
     Rate(u16),
     Bytes(u32),
 }
 
-/// A variant, any of them.
+/// Converts any number to a variant.
 pub fn variant(number: u8) -> Variant {
     Variant::ALL[usize::from(number) % Variant::ALL.len()]
 }
 
-/// A width, any of them.
+/// Converts any number to a width.
 pub fn width(number: u8) -> Width {
     Width::ALL[usize::from(number) % Width::ALL.len()]
 }

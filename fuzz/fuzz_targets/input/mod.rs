@@ -1,11 +1,11 @@
-//! What the command's modules find around them there.
+//! The parts of the command's `input` module that its submodules need.
 
 #[path = "../../../crates/ribbonfilter-cli/src/input/hex.rs"]
 mod hex;
 #[path = "../../../crates/ribbonfilter-cli/src/input/records.rs"]
 pub mod records;
 
-/// As in the command, but for what its parser of arguments needs.
+/// The command's type, without the derives for its argument parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Lines,
