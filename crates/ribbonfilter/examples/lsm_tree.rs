@@ -6,7 +6,7 @@
 
 use ribbonfilter::{BuildError, Filter, Key, OpenError};
 
-/// As lsm-tree's `FilterWriter`: one filter for the whole table, or one for every stretch of
+/// As lsm-tree's `FilterWriter`: one filter for the whole table, or one for every range of
 /// keys whose filter fills a block.
 struct FilterWriter {
     rate: f64,

@@ -148,7 +148,7 @@ pub struct BalancedInstance {
     /// Keys of a shard.
     pub shard_keys: f64,
     /// The least share of extra slots with which the seed works.
-    pub least: f64,
+    pub min: f64,
     /// The share of extra slots that the planner gives.
     pub planned: f64,
     /// Whether the seed works with those.
@@ -194,7 +194,7 @@ pub fn balanced_instance(
     let share = |slots: u64| slots as f64 * segments / keys - 1.0;
     Some(BalancedInstance {
         shard_keys: keys / shards as f64,
-        least: share(high * grain),
+        min: share(high * grain),
         planned: share(planned),
         works: fits(planned),
     })

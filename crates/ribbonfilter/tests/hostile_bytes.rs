@@ -12,7 +12,7 @@
 mod hostile;
 mod support;
 
-use hostile::{FIXED, ask_everything, fitted, seal, sealed};
+use hostile::{FOOTER_BYTES, ask_everything, fitted, seal, sealed};
 use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -28,8 +28,8 @@ thread_local! {
 fn count(more: isize) {
     // A thread that ends may have no counter any more.
     let _ = TAKEN.try_with(|taken| {
-        let (now, most) = taken.get();
-        taken.set((now + more, most.max(now + more)));
+        let (now, max) = taken.get();
+        taken.set((now + more, max.max(now + more)));
     });
 }
 
@@ -65,7 +65,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, (TAKEN.get().1 - before) as usize)
 }
 
-/// Room for bytes with a page on either side that nobody may read.
+/// Budget for bytes with a page on either side that nobody may read.
 struct Guarded {
     begin: *mut u8,
     room: usize,
@@ -225,9 +225,9 @@ impl Trial {
         self.accepts(&fitting);
     }
 
-    fn report(&self, what: &str, least: u64) {
+    fn report(&self, what: &str, min: u64) {
         println!("{what}: {} altered files", self.tried);
-        assert!(self.tried >= least, "{} of {least}", self.tried);
+        assert!(self.tried >= min, "{} of {min}", self.tried);
     }
 }
 
@@ -241,7 +241,7 @@ fn what_is_whole_is_accepted() {
     }
 }
 
-/// Every byte, each of the fixed part and of what lies before it with many other values.
+/// Every byte, each of the footer and of what lies before it with many other values.
 #[test]
 fn single_bytes() {
     let mut trial = Trial::new();
@@ -250,7 +250,7 @@ fn single_bytes() {
         let mut altered = victim.bytes.clone();
         for place in 0..altered.len() {
             let from_end = altered.len() - place;
-            let flips = if from_end <= FIXED + ending { dense } else { elsewhere };
+            let flips = if from_end <= FOOTER_BYTES + ending { dense } else { elsewhere };
             for flip in 0..flips {
                 // All of them, or some that differ from place to place; never 0.
                 let flip = match flips {
@@ -280,7 +280,7 @@ fn truncated() {
     trial.report("truncated", scale(1000, 10_000, 50_000));
 }
 
-/// Several bytes anywhere, or fields of the fixed part with extreme values.
+/// Several bytes anywhere, or fields of the footer with extreme values.
 #[test]
 fn random_changes() {
     let mut trial = Trial::new();
@@ -290,7 +290,8 @@ fn random_changes() {
             let mut altered = victim.bytes.clone();
             for change in 0..=dice(0) % 6 {
                 let near_end = dice(change + 1) % 3 > 0;
-                let range = if near_end { altered.len().min(FIXED + 60) } else { altered.len() };
+                let range =
+                    if near_end { altered.len().min(FOOTER_BYTES + 60) } else { altered.len() };
                 let place = altered.len() - 1 - (dice(change + 10) % range as u64) as usize;
                 let extremes = [0, 1, 0x7f, 0x80, 0xfe, 0xff, altered[place] ^ 1];
                 let value = dice(change + 20);
@@ -310,16 +311,16 @@ fn random_changes() {
     trial.report("random changes", scale(2000, 20_000, 500_000));
 }
 
-/// The fixed part of a filter of one layer and w = 64, without checksums.
-fn fixed_part(variant: Variant, segment_bits: u8, slots: u32, boundary: u64) -> [u8; FIXED] {
-    let mut fixed = [0; FIXED];
-    fixed[8] = 1;
-    fixed[14..18].copy_from_slice(&slots.to_le_bytes());
-    fixed[18..23].copy_from_slice(&boundary.to_le_bytes()[..5]);
-    fixed[26] = 1;
-    fixed[28] = (variant as u8) << 2 | 2 << 4;
-    fixed[29] = segment_bits;
-    fixed
+/// The footer of a filter of one layer and w = 64, without checksums.
+fn fixed_part(variant: Variant, segment_bits: u8, slots: u32, boundary: u64) -> [u8; FOOTER_BYTES] {
+    let mut raw = [0; FOOTER_BYTES];
+    raw[8] = 1;
+    raw[14..18].copy_from_slice(&slots.to_le_bytes());
+    raw[18..23].copy_from_slice(&boundary.to_le_bytes()[..5]);
+    raw[26] = 1;
+    raw[28] = (variant as u8) << 2 | 2 << 4;
+    raw[29] = segment_bits;
+    raw
 }
 
 /// They were shrunk block by block.
@@ -334,9 +335,9 @@ fn endless_blocks_without_a_column() {
         (Variant::Homogeneous, 31, 64),
     ] {
         let blocks = (u64::from(slots) << segment_bits).div_ceil(64);
-        let fixed = fixed_part(variant, segment_bits, slots, blocks - 1);
-        let fitted = fitted(&fixed).expect("few bytes");
-        assert!(fitted.len() <= FIXED + 8, "{variant}");
+        let raw = fixed_part(variant, segment_bits, slots, blocks - 1);
+        let fitted = fitted(&raw).expect("few bytes");
+        assert!(fitted.len() <= FOOTER_BYTES + 8, "{variant}");
         assert!(trial.accepts(&sealed(&fitted)), "{variant}");
     }
 }
@@ -344,9 +345,9 @@ fn endless_blocks_without_a_column() {
 /// Their boundary found no room when they were shrunk, and what came out could not be opened.
 #[test]
 fn more_blocks_than_a_boundary_can_tell() {
-    let mut fixed = fixed_part(Variant::Homogeneous, 13, (1 << 31) + 64, (1 << 40) - 1);
-    fixed[28] = 1 << 2; // w = 16, of blocks of two bytes
-    let bytes = sealed(&[&vec![0; 2 * (1 << 15) + 2], &fixed[..]].concat());
+    let mut raw = fixed_part(Variant::Homogeneous, 13, (1 << 31) + 64, (1 << 40) - 1);
+    raw[28] = 1 << 2; // w = 16, of blocks of two bytes
+    let bytes = sealed(&[&vec![0; 2 * (1 << 15) + 2], &raw[..]].concat());
     assert!(!Trial::new().accepts(&bytes));
     let error = Filter::open(bytes).expect_err("2^40 + 2^15 blocks").to_string();
     assert!(error.contains("number of slots"), "{error}");

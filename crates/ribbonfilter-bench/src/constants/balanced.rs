@@ -38,12 +38,12 @@ fn print_line(width: Width, keys: usize, systems: u64) {
     let Some(mut systems) = systems.into_iter().collect::<Option<Vec<_>>>() else {
         return; // a single shard
     };
-    systems.sort_by(|one, other| one.least.total_cmp(&other.least));
+    systems.sort_by(|one, other| one.min.total_cmp(&other.min));
     let count = systems.len();
     let works = systems.iter().filter(|system| system.works).count();
     print!("{width:>4} {keys:>9} {:>10.0}", systems[0].shard_keys);
     for rank in [0, count / 2, count * 9 / 10, count - 1] {
-        print!(" {:>7.3}", systems[rank].least * 100.0);
+        print!(" {:>7.3}", systems[rank].min * 100.0);
     }
     println!(" {:>8.3} {:>5.1} %", systems[0].planned * 100.0, 100.0 * works as f64 / count as f64);
 }

@@ -23,7 +23,7 @@ pub(crate) struct Collected<'p, V> {
 
 /// More threads than any build has work for.
 #[cfg(feature = "parallel")]
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// All that a build needs besides its settings.
 pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
@@ -56,7 +56,7 @@ impl<'p, V: Value> Collected<'p, V> {
     #[inline]
     pub(crate) fn push(&mut self, key_hash: u64, value: V) {
         if self.store.items.len() == self.store.items.capacity() {
-            self.make_room(1);
+            self.grow(1);
         }
         if self.failure.is_none() {
             self.store.items.push(Item { hash: mix(key_hash), value });
@@ -67,7 +67,7 @@ impl<'p, V: Value> Collected<'p, V> {
         let pairs = pairs.into_iter();
         let expected = pairs.size_hint().0;
         if expected > self.store.items.capacity() - self.store.items.len() {
-            self.make_room(expected);
+            self.grow(expected);
         }
         for (key_hash, value) in pairs {
             self.push(key_hash, value);
@@ -82,12 +82,12 @@ impl<'p, V: Value> Collected<'p, V> {
     /// Makes room for more keys. A failure is remembered and reported by `build`; no more keys
     /// are kept then, and those that were are gone.
     #[cold]
-    fn make_room(&mut self, additional: usize) {
+    fn grow(&mut self, additional: usize) {
         if self.failure.is_some() {
             return;
         }
         let resources = self.resources();
-        if let Err(failure) = self.store.make_room(additional, &resources) {
+        if let Err(failure) = self.store.grow(additional, &resources) {
             self.fail(failure);
         }
     }
@@ -153,7 +153,7 @@ impl<'p, V: Value> Collected<'p, V> {
             #[cfg(feature = "parallel")]
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             #[cfg(feature = "parallel")]
-            threads => threads.min(MOST_THREADS),
+            threads => threads.min(MAX_THREADS),
             #[cfg(not(feature = "parallel"))]
             _ => 1,
         }

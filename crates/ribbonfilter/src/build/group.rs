@@ -50,7 +50,7 @@ impl Group {
     }
 
     /// The group that has the segment so many behind its first, or itself if it is the only one.
-    pub(crate) fn behind(self, segments: u64) -> Self {
+    pub(crate) fn after(self, segments: u64) -> Self {
         let further = segments >> (self.segment_bits - self.group_bits);
         Self { number: self.number + further, ..self }
     }

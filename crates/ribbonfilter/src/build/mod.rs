@@ -1,50 +1,50 @@
 //! From key hashes to the bytes of a filter, or with values to those of a function.
 //!
 //! The hashes are partitioned by segment; the variant finds seeds and solves segment by
-//! segment, straight into the bytes; the fixed part closes them. Two things can send the
+//! segment, straight into the bytes; the footer closes them. Two things can send the
 //! work back to the start: a share of duplicates that would waste space, after which the
 //! distinct keys are planned anew, and slots that no seed can use, after which there are
 //! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
 
+mod budget;
 pub(crate) mod collect;
 mod contradiction;
-mod crew;
 mod group;
+mod grouped;
 mod item;
 mod keys;
 mod ordered;
 mod partition;
-mod room;
 mod screen;
-mod shelves;
 mod spill;
 mod store;
 #[cfg(feature = "parallel")]
 mod threads;
 pub(crate) mod variant;
+mod workers;
 mod workspace;
 
 pub(crate) use contradiction::is_among as contradiction_among;
-pub(crate) use crew::{Crew, Segment, each, each_group, places};
 pub(crate) use group::Group;
+pub(crate) use grouped::Grouped;
 pub(crate) use item::{Goal, Item, Value, Zero};
 pub(crate) use keys::Keys;
 pub(crate) use ordered::Ordered;
 pub(crate) use partition::Partitioned;
-pub(crate) use shelves::Shelves;
 pub(crate) use store::Store;
+pub(crate) use workers::{Segment, Workers, each, each_group, places};
 pub(crate) use workspace::Workspace;
 
+use budget::Budget;
 #[cfg(feature = "std")]
 use partition::order_in_place;
-use room::Room;
 pub(crate) use screen::Screen;
 use spill::{Directory, Spill};
 
 use crate::Variant;
 use crate::build::variant::{Failure, Solved};
 use crate::error::{BuildError, OutOfMemory};
-use crate::format::{self, Header, Metadata};
+use crate::format::{self, Footer, Metadata};
 use crate::kernel::Kernel;
 use crate::plan::{Means, Plan, Schedule, Settings};
 use crate::progress::{Phase, Reporter};
@@ -72,10 +72,10 @@ impl<V: Value> Task<'_, '_, V> {
     /// Does a job for every segment, and gives the results in their order.
     pub(crate) fn each<B: Band, R: Goal<Value = V>, T: Send>(
         &mut self,
-        crew: &mut Crew<B, R>,
+        workers: &mut Workers<B, R>,
         job: impl Fn(&mut Workspace<B, R>, Segment<'_, V>) -> Result<T, Failure> + Sync,
     ) -> Result<Vec<T>, Failure> {
-        crew.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
+        workers.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
     }
 
     /// Whether something is true of the keys of any segment.
@@ -97,8 +97,10 @@ impl<V: Value> Task<'_, '_, V> {
     }
 
     /// Threads with room to work in.
-    pub(crate) fn crew<B: Band, R: Goal<Value = V>>(&self) -> Result<Crew<B, R>, OutOfMemory> {
-        Crew::new(&self.plan.shape, self.resources.kernel, self.resources.threads())
+    pub(crate) fn workers<B: Band, R: Goal<Value = V>>(
+        &self,
+    ) -> Result<Workers<B, R>, OutOfMemory> {
+        Workers::new(&self.plan.shape, self.resources.kernel, self.resources.threads())
     }
 }
 
@@ -130,19 +132,19 @@ impl Resources {
         if schedule.peak > self.means.max_memory {
             return Err(Failure::Crowded { needed: schedule.peak });
         }
-        let most = plan.bumped_keys();
+        let max = plan.bumped_keys();
         Ok(Self {
             means: Means { threads: schedule.threads, ..self.means },
             // Random hashes stay far below.
-            bumped: (most + most / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
+            bumped: (max + max / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
             ..self
         })
     }
 
-    /// Room for what a layer or level bumps.
-    pub(crate) fn room_for_bumped(&self) -> Room {
-        let (most, needed) = self.bumped;
-        Room::new(most, needed)
+    /// Budget for what a layer or level bumps.
+    pub(crate) fn budget_for_bumped(&self) -> Budget {
+        let (max, needed) = self.bumped;
+        Budget::new(max, needed)
     }
 }
 
@@ -213,23 +215,23 @@ fn attempt<V: Value>(
 }
 
 /// Writes metadata and footer after a solution, and returns what the footer says.
-pub(crate) fn complete(bytes: &mut [u8], plan: &Plan, key_seed: u64, solved: &Solved) -> Header {
-    let header = header(plan, key_seed, solved);
+pub(crate) fn complete(bytes: &mut [u8], plan: &Plan, key_seed: u64, solved: &Solved) -> Footer {
+    let footer = footer(plan, key_seed, solved);
     let metadata = match plan.shape.variant {
         Variant::Bumped => Metadata::Codes(&solved.codes),
         _ if plan.shape.segment_seeds() => Metadata::Bytes(&solved.seeds),
         _ => Metadata::Bytes(&solved.metadata),
     };
-    format::finish(bytes, &header, &metadata);
-    header
+    format::finish(bytes, &footer, &metadata);
+    footer
 }
 
 /// What the footer tells of a solved system.
-pub(crate) fn header(plan: &Plan, key_seed: u64, solved: &Solved) -> Header {
+pub(crate) fn footer(plan: &Plan, key_seed: u64, solved: &Solved) -> Footer {
     let seed = if plan.shape.segment_seeds() { None } else { solved.seeds.first() };
-    let mut header = Header::EMPTY.with_rate(solved.rate);
-    (header.shape, header.content) = (plan.shape, plan.content);
-    (header.keys, header.key_seed) = (plan.keys(), key_seed);
-    header.seed = seed.copied().unwrap_or(0);
-    header
+    let mut footer = Footer::EMPTY.with_rate(solved.rate);
+    (footer.shape, footer.content) = (plan.shape, plan.content);
+    (footer.keys, footer.key_seed) = (plan.keys(), key_seed);
+    footer.seed = seed.copied().unwrap_or(0);
+    footer
 }

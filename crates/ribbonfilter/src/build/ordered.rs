@@ -19,7 +19,7 @@ const PART_LOG: u32 = 12;
 /// No more parts than the processor can write to side by side.
 const MAX_PARTS_LOG: u32 = 9;
 
-/// Room for one segment's hashes, used from segment to segment.
+/// Budget for one segment's hashes, used from segment to segment.
 #[derive(Default)]
 pub(crate) struct Ordered<V> {
     items: Vec<Item<Seeded, V>>,
@@ -128,7 +128,7 @@ mod tests {
     fn check(keys: &[u64]) {
         let items: Vec<Item<u64, ()>> = keys.iter().map(|&key| key.into()).collect();
         let mut ordered = Ordered::default();
-        // Room that is there already must not matter.
+        // Budget that is there already must not matter.
         for seed in [0, 1, 7].map(Seed::new) {
             ordered.fill(&items, seed).expect("memory");
             let mut expected: Vec<Seeded> = keys.iter().map(|&key| seeded(key, seed)).collect();

@@ -55,7 +55,7 @@ impl<V: Value> Store<V> {
     }
 
     /// Makes room for at least one more key, and for so many if memory allows it.
-    pub(crate) fn make_room(
+    pub(crate) fn grow(
         &mut self,
         additional: usize,
         resources: &Resources,
@@ -155,8 +155,8 @@ impl<V: Value> Store<V> {
 fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
     let size = size_of::<Item<u64, V>>() as u64;
     // Of three parts one holds a cell and one what is to be written.
-    let most = limit.saturating_sub(taken) / 3 / size;
-    let distinct = spill.distinct(usize::try_from(most).unwrap_or(usize::MAX).max(4))?;
+    let max = limit.saturating_sub(taken) / 3 / size;
+    let distinct = spill.distinct(usize::try_from(max).unwrap_or(usize::MAX).max(4))?;
     distinct.ok_or_else(|| {
         let cell = spill.fullest(spill.runs().cell_bits);
         BuildError::MemoryLimit { needed: taken + cell.saturating_mul(5 * size), limit }

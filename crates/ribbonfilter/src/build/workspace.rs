@@ -1,6 +1,6 @@
 //! What one thread needs to solve one segment after another.
 
-use super::{Goal, Item, Ordered, Screen, Shelves};
+use super::{Goal, Grouped, Item, Ordered, Screen};
 use crate::error::OutOfMemory;
 use crate::kernel::{Instructions, Kernel, Work};
 use crate::ribbon::equation::Seed;
@@ -17,7 +17,7 @@ pub(crate) struct Workspace<B, R: Goal> {
     screen: Screen,
     ordered: Ordered<R::Value>,
     banding: Banding<B, R>,
-    shelves: Shelves<R::Value>,
+    grouped: Grouped<R::Value>,
 }
 
 impl<B: Band, R: Goal> Workspace<B, R> {
@@ -28,7 +28,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
             screen: Screen::new(shape)?,
             ordered: Ordered::default(),
             banding: Banding::new(shape.segment_slots as usize)?,
-            shelves: Shelves::default(),
+            grouped: Grouped::default(),
         })
     }
 
@@ -52,9 +52,9 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
     }
 
-    /// The system as it is, and shelves, for a variant that orders and inserts keys itself.
-    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Shelves<R::Value>) {
-        (self.kernel, &mut self.banding, &mut self.shelves)
+    /// The system as it is, and grouped, for a variant that orders and inserts keys itself.
+    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Grouped<R::Value>) {
+        (self.kernel, &mut self.banding, &mut self.grouped)
     }
 
     pub(crate) fn kernel(&self) -> Kernel {

@@ -45,12 +45,12 @@ pub enum AssembleError {
     /// More bytes than a container can hold.
     TooLarge {
         /// The most that the shards may take together.
-        most: u64,
+        max: u64,
     },
     /// More keys than a container can count.
     TooManyKeys {
         /// The most that the shards may have together.
-        most: u64,
+        max: u64,
     },
     /// The system refused memory.
     OutOfMemory {
@@ -80,14 +80,14 @@ impl fmt::Display for AssembleError {
             Self::Damaged { shard } => {
                 write!(f, "shard {shard} was altered: fetch or build it again")
             }
-            Self::TooLarge { most } => write!(
+            Self::TooLarge { max } => write!(
                 f,
-                "the shards take more than {most} bytes together: spread them over several \
+                "the shards take more than {max} bytes together: spread them over several \
                  containers"
             ),
-            Self::TooManyKeys { most } => write!(
+            Self::TooManyKeys { max } => write!(
                 f,
-                "the shards claim more than {most} keys together: spread them over several \
+                "the shards claim more than {max} keys together: spread them over several \
                  containers, or build those again that claim too many"
             ),
             Self::OutOfMemory { bytes } => {

@@ -35,7 +35,7 @@ pub enum BuildError {
         /// The columns asked for.
         columns: f64,
         /// The most that this variant and width can use.
-        most: u32,
+        max: u32,
     },
     /// The bits a key are not a positive number.
     InvalidBitsPerKey {
@@ -61,7 +61,7 @@ pub enum BuildError {
         /// The number of keys.
         keys: u64,
         /// The most that this variant and width allow.
-        most: u64,
+        max: u64,
     },
     /// This variant makes no sense with this width for so many keys.
     Unsuitable {
@@ -81,7 +81,7 @@ pub enum BuildError {
         /// The bits of a fingerprint.
         fingerprint_bits: u32,
         /// The most that both may have together.
-        most: u32,
+        max: u32,
     },
     /// This variant maps keys to nothing, and cannot be a function.
     NotForFunctions {
@@ -116,7 +116,7 @@ pub enum BuildError {
         /// The bits of the hash that were to tell the shard.
         bits: u32,
         /// The most that may.
-        most: u32,
+        max: u32,
     },
     /// A container has no shard of that number, or no shard that can be built alone.
     NoSuchShard {
@@ -133,7 +133,7 @@ pub enum BuildError {
     /// More bytes than a container can hold.
     ContainerTooLarge {
         /// The most that its shards may take together.
-        most: u64,
+        max: u64,
     },
     /// The build would take more memory than it may.
     MemoryLimit {
@@ -179,8 +179,8 @@ impl fmt::Display for BuildError {
                 f,
                 "a false-positive rate of {rate:e} is out of reach: the lowest here is {lowest:.4e}"
             ),
-            Self::InvalidColumns { columns, most } => {
-                write!(f, "the columns must be more than 0 and at most {most}, but are {columns}")
+            Self::InvalidColumns { columns, max } => {
+                write!(f, "the columns must be more than 0 and at most {max}, but are {columns}")
             }
             Self::InvalidBitsPerKey { bits_per_key } => {
                 write!(f, "the bits a key must be a positive number, but are {bits_per_key}")
@@ -191,17 +191,17 @@ impl fmt::Display for BuildError {
             Self::SizeTooSmall { bytes, needed, keys } => {
                 write!(f, "{bytes} bytes are too few for {keys} keys: allow at least {needed}")
             }
-            Self::TooManyKeys { keys, most } => write!(
+            Self::TooManyKeys { keys, max } => write!(
                 f,
-                "{keys} keys are more than one filter can hold: split them into sets of at most {most}"
+                "{keys} keys are more than one filter can hold: split them into sets of at most {max}"
             ),
             Self::Unsuitable { variant, width, keys, instead } => write!(
                 f,
                 "a {variant} ribbon of width {width} makes no sense for {keys} keys: use width {instead}"
             ),
-            Self::InvalidBits { value_bits, fingerprint_bits, most } => write!(
+            Self::InvalidBits { value_bits, fingerprint_bits, max } => write!(
                 f,
-                "values must have at least 1 bit and with their fingerprints at most {most}, but \
+                "values must have at least 1 bit and with their fingerprints at max {max}, but \
                  value_bits are {value_bits} and fingerprint_bits {fingerprint_bits}"
             ),
             Self::NotForFunctions { variant } => write!(
@@ -224,8 +224,8 @@ impl fmt::Display for BuildError {
                 "no solvable system for {keys} keys in up to {slots} slots: the key hashes are \
                  far from random; hash the keys again under another key_seed"
             ),
-            Self::TooManyShards { bits, most } => {
-                write!(f, "2^{bits} shards are too many: split by at most {most} bits")
+            Self::TooManyShards { bits, max } => {
+                write!(f, "2^{bits} shards are too many: split by at most {max} bits")
             }
             Self::NoSuchShard { shard, shards: 0 } => write!(
                 f,
@@ -240,9 +240,9 @@ impl fmt::Display for BuildError {
                 "a {variant} ribbon cannot be filled until it is full: use Standard, or split the \
                  keys by hash"
             ),
-            Self::ContainerTooLarge { most } => write!(
+            Self::ContainerTooLarge { max } => write!(
                 f,
-                "the shards take more than {most} bytes together: spread them over several \
+                "the shards take more than {max} bytes together: spread them over several \
                  containers"
             ),
             Self::MemoryLimit { needed, limit } => write!(

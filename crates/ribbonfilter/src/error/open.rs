@@ -14,11 +14,11 @@ use core::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Fewer bytes than the fixed part has.
+    /// Fewer bytes than the footer has.
     TooShort {
         /// The bytes given.
         len: usize,
-        /// The bytes of the fixed part.
+        /// The bytes of the footer.
         needed: usize,
     },
     /// The bytes do not end as a ribbon filter does.
@@ -42,14 +42,14 @@ pub enum OpenError {
         /// What was found.
         found: Kind,
     },
-    /// The fixed part was altered.
-    HeaderDamaged,
-    /// The fixed part is whole but describes something that cannot be.
+    /// The footer was altered.
+    CorruptFooter,
+    /// The footer is whole but describes something that cannot be.
     Inconsistent {
         /// The field that cannot be.
         field: &'static str,
     },
-    /// More or fewer bytes than the fixed part tells.
+    /// More or fewer bytes than the footer tells.
     WrongLength {
         /// The bytes given.
         len: u64,
@@ -59,18 +59,18 @@ pub enum OpenError {
     /// The solution or its metadata was altered: only [`verify`] looks.
     ///
     /// [`verify`]: crate::Filter::verify
-    DataDamaged,
+    CorruptData,
     /// The data of one shard of a container was altered: only [`verify`] looks.
     ///
     /// [`verify`]: crate::Shards::verify
-    ShardDamaged {
+    CorruptShard {
         /// The shard, counted from 0.
         shard: u64,
     },
     /// The directory of a container was altered: only [`verify`] looks at all of it.
     ///
     /// [`verify`]: crate::Shards::verify
-    DirectoryDamaged,
+    CorruptDirectory,
     /// The system refused memory.
     OutOfMemory {
         /// The bytes that were asked for.
@@ -106,8 +106,8 @@ impl fmt::Display for OpenError {
             Self::WrongKind { expected, found } => {
                 write!(f, "the bytes hold a {found}, not a {expected}: open them as a {found}")
             }
-            Self::HeaderDamaged => {
-                f.write_str("the fixed part of the filter was altered: fetch or build it again")
+            Self::CorruptFooter => {
+                f.write_str("the footer of the filter was altered: fetch or build it again")
             }
             Self::Inconsistent { field } => write!(
                 f,
@@ -118,13 +118,13 @@ impl fmt::Display for OpenError {
                 "the filter has {len} bytes but should have {expected}: it was cut short or \
                  extended"
             ),
-            Self::DataDamaged => {
+            Self::CorruptData => {
                 f.write_str("the filter's data was altered: fetch or build it again")
             }
-            Self::ShardDamaged { shard } => {
+            Self::CorruptShard { shard } => {
                 write!(f, "the data of shard {shard} was altered: fetch or build that shard again")
             }
-            Self::DirectoryDamaged => f.write_str(
+            Self::CorruptDirectory => f.write_str(
                 "the directory of the container was altered: fetch it or assemble its shards again",
             ),
             Self::OutOfMemory { bytes } => write!(

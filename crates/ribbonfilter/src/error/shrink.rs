@@ -33,7 +33,7 @@ pub enum ShrinkError {
         /// The columns asked for.
         columns: f64,
         /// The columns that the filter has.
-        most: f64,
+        max: f64,
     },
     /// The size cannot hold even one block of one column.
     SizeTooSmall {
@@ -66,7 +66,7 @@ pub enum ShrinkError {
         /// The parts asked for.
         parts: u64,
         /// The most there can be: one a block.
-        most: u64,
+        max: u64,
     },
     /// The filter was altered: what is made of it would seem whole.
     Damaged,
@@ -89,9 +89,9 @@ impl fmt::Display for ShrinkError {
                 "a false-positive rate of {rate:e} is out of reach: the filter itself has \
                  {lowest:.4e}, and shrinking only raises it"
             ),
-            Self::InvalidColumns { columns, most } => write!(
+            Self::InvalidColumns { columns, max } => write!(
                 f,
-                "the columns must be more than 0 and at most the filter's {most}, but are {columns}"
+                "the columns must be more than 0 and at most the filter's {max}, but are {columns}"
             ),
             Self::SizeTooSmall { bytes, needed } => {
                 write!(f, "{bytes} bytes are too few: the least is {needed}")
@@ -109,9 +109,9 @@ impl fmt::Display for ShrinkError {
                 "a {variant} filter cannot be cut, since some of its keys have places elsewhere: \
                  build shards, or a Standard or Homogeneous filter"
             ),
-            Self::WrongParts { parts, most } => write!(
+            Self::WrongParts { parts, max } => write!(
                 f,
-                "the parts must be at least 1 and at most the filter's blocks, {most}, but are \
+                "the parts must be at least 1 and at max the filter's blocks, {max}, but are \
                  {parts}"
             ),
             Self::Damaged => f.write_str("the filter was altered: fetch or build it again"),

@@ -53,7 +53,7 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Aims for a size a key, at most this, everything stored included. For few keys the
-    /// fixed part counts: prefer a rate there.
+    /// footer counts: prefer a rate there.
     ///
     /// ```
     /// let plan = ribbonfilter::Filter::builder().bits_per_key(8.2).plan_for(100_000)?;

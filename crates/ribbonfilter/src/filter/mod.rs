@@ -6,7 +6,7 @@ mod shrink;
 pub use builder::FilterBuilder;
 
 use crate::error::{BuildError, Kind, OpenError};
-use crate::format::{self, Header, Packed};
+use crate::format::{self, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{self, Membership, Probe};
 use crate::storage::bytes::OwnedBytes;
@@ -110,8 +110,8 @@ impl Filter {
     /// The same for any bytes.
     #[cold]
     fn contains_hash_in_any(bytes: &[u8], key_hash: u64) -> Result<bool, OpenError> {
-        let header = Header::read(bytes, Kind::Filter)?;
-        let probe = Probe::<Membership>::of_filter_once(&header, bytes.len(), Kernel::best());
+        let footer = Footer::read(bytes, Kind::Filter)?;
+        let probe = Probe::<Membership>::of_filter_once(&footer, bytes.len(), Kernel::best());
         Ok(probe.query(bytes, key_hash))
     }
 
@@ -174,7 +174,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// Opens a filter over bytes that are there already, in constant time and without a
     /// copy.
     ///
-    /// Only the fixed part at the end is read and checked; [`verify`](Self::verify) checks
+    /// Only the footer at the end is read and checked; [`verify`](Self::verify) checks
     /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
     /// panic or read outside.
     ///
@@ -193,16 +193,16 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let mut header = Header::EMPTY;
-        header.fill(bytes, Kind::Filter)?;
+        let mut footer = Footer::EMPTY;
+        footer.fill(bytes, Kind::Filter)?;
         let (len, packed) = (bytes.len(), Packed::of(bytes));
-        let probe = Probe::of_filter(&header, bytes, Kernel::best());
+        let probe = Probe::of_filter(&footer, bytes, Kernel::best());
         Ok(Self { data, packed, probe, len })
     }
 
-    /// All that the fixed part tells.
-    pub(crate) fn header(&self) -> Header {
-        self.packed.header(self.data.as_ref())
+    /// All that the footer tells.
+    pub(crate) fn footer(&self) -> Footer {
+        self.packed.footer(self.data.as_ref())
     }
 
     /// Checks every byte against the checksums.
@@ -213,7 +213,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// let mut bytes = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
     /// let altered = Filter::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::DataDamaged)));
+    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptData)));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -313,7 +313,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = Probe::of_filter(&self.header(), self.data.as_ref(), kernel);
+        self.probe = Probe::of_filter(&self.footer(), self.data.as_ref(), kernel);
         self
     }
 
@@ -348,7 +348,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn len(&self) -> u64 {
-        self.header().keys
+        self.footer().keys
     }
 
     /// Whether there is no key: every query is then answered with no.
@@ -363,7 +363,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.len() == 0
     }
 
-    /// All bytes, the fixed part included.
+    /// All bytes, the footer included.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::builder().columns(8.0);
@@ -399,7 +399,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate(&self) -> f64 {
-        self.header().rate()
+        self.footer().rate()
     }
 
     /// The variant.
@@ -410,7 +410,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn variant(&self) -> Variant {
-        self.header().shape.variant
+        self.footer().shape.variant
     }
 
     /// The ribbon width.
@@ -421,7 +421,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn width(&self) -> Width {
-        self.header().shape.width
+        self.footer().shape.width
     }
 
     /// The mean number of columns: bits that a query compares.
@@ -432,7 +432,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn columns(&self) -> f64 {
-        self.header().shape.mean_columns()
+        self.footer().shape.mean_columns()
     }
 
     /// The seed under which keys are hashed.

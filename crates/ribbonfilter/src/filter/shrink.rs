@@ -18,7 +18,7 @@
 
 use crate::build::variant::exact_rate;
 use crate::error::{Kind, ShrinkError};
-use crate::format::{self, Header};
+use crate::format::{self, Footer};
 use crate::plan::{Columns, Sketch, promised_rate};
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
@@ -51,7 +51,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ShrinkError::InvalidRate { rate });
         }
-        let shape = self.header().shape;
+        let shape = self.footer().shape;
         let (mut aim, mut tried) = (rate, None);
         for more_blocks in (0..TRIES).map(|tries| 1 << tries) {
             let chosen = Columns::for_rate(aim, shape.columns, |columns| self.sketch(columns)).ok();
@@ -93,7 +93,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// If the filter has fewer bytes already, if not even one block of one column fits, if
     /// the filter is damaged, or if memory runs out.
     pub fn shrink_to_bytes(&self, bytes: u64) -> Result<Filter, ShrinkError> {
-        let (shape, size) = (self.header().shape, self.size_in_bytes() as u64);
+        let (shape, size) = (self.footer().shape, self.size_in_bytes() as u64);
         if bytes > size {
             return Err(ShrinkError::SizeTooLarge { bytes, size });
         }
@@ -101,9 +101,9 @@ impl<D: AsRef<[u8]>> Filter<D> {
             return self.with_columns(columns_of(&shape));
         }
         let boundary = shape.layout().blocks().saturating_sub(1);
-        let least = Columns { most: shape.columns.min(1), boundary };
-        let most = shape.columns.max(1);
-        match Columns::for_bytes(bytes, least, most, |columns| self.sketch(columns)) {
+        let min = Columns { max: shape.columns.min(1), boundary };
+        let max = shape.columns.max(1);
+        match Columns::for_bytes(bytes, min, max, |columns| self.sketch(columns)) {
             Ok(columns) => self.with_columns(columns),
             Err(needed) => Err(ShrinkError::SizeTooSmall { bytes, needed }),
         }
@@ -123,8 +123,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Errors
     /// If the filter has fewer columns, if the filter is damaged, or if memory runs out.
     pub fn shrink_to_columns(&self, columns: f64) -> Result<Filter, ShrinkError> {
-        let shape = self.header().shape;
-        let invalid = ShrinkError::InvalidColumns { columns, most: self.columns() };
+        let shape = self.footer().shape;
+        let invalid = ShrinkError::InvalidColumns { columns, max: self.columns() };
         if self.is_empty() && columns > 0.0 {
             return self.with_columns(columns_of(&shape));
         }
@@ -161,26 +161,26 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// If the columns do not add up to those of the filter, if the filter is damaged, or if
     /// memory runs out.
     pub fn split_columns(&self, columns: &[u32]) -> Result<Vec<Filter>, ShrinkError> {
-        let shape = self.header().shape;
+        let shape = self.footer().shape;
         let asked = columns.iter().map(|&columns| u64::from(columns)).sum();
         if asked != u64::from(shape.columns) || columns.contains(&0) {
             return Err(ShrinkError::WrongColumns { asked, columns: shape.columns });
         }
         let mut first = 0;
-        let parts = columns.iter().map(|&most| {
+        let parts = columns.iter().map(|&max| {
             let begin = first;
-            first += most;
+            first += max;
             let boundary = if first == shape.columns { shape.boundary } else { 0 };
-            self.some_columns(begin, Columns { most, boundary })
+            self.some_columns(begin, Columns { max, boundary })
         });
         parts.collect()
     }
 
     /// What so many columns would give.
     fn sketch(&self, columns: Columns) -> Sketch {
-        let shape = of_columns(&self.header().shape, columns);
+        let shape = of_columns(&self.footer().shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
-        let excess = self.expected_rate() - self.header().shape.nominal_rate().value();
+        let excess = self.expected_rate() - self.footer().shape.nominal_rate().value();
         Sketch { shape, rate: promised_rate(&shape, 1.0) + excess }
     }
 
@@ -194,36 +194,36 @@ impl<D: AsRef<[u8]>> Filter<D> {
         // New checksums would hide what the old ones tell. And a foreign buffer may no longer
         // hold what was opened.
         let whole = format::verify(bytes, Kind::Filter).is_ok()
-            && Header::read(bytes, Kind::Filter).ok() == Some(self.header());
+            && Footer::read(bytes, Kind::Filter).ok() == Some(self.footer());
         if whole { Ok(bytes) } else { Err(ShrinkError::Damaged) }
     }
 
     /// The filter of some of the columns, from `first` on.
     fn some_columns(&self, first: u32, columns: Columns) -> Result<Filter, ShrinkError> {
-        let (from, all) = (self.whole_bytes()?, self.header());
+        let (from, all) = (self.whole_bytes()?, self.footer());
         let shape = of_columns(&all.shape, columns);
-        let mut smaller = OwnedBytes::zeroed(shape.data_bytes() as usize + format::FIXED)?;
+        let mut smaller = OwnedBytes::zeroed(shape.data_bytes() as usize + format::FOOTER_BYTES)?;
         let to = smaller.as_mut();
         all.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);
         let homogeneous = shape.variant == Variant::Homogeneous && !self.is_empty();
         let rate = homogeneous.then(|| exact_rate(&shape, to).value());
-        let header = all.of_columns(shape, all.first_column() + first, rate);
-        format::metadata_mut(to, &header).copy_from_slice(format::metadata(from, &all));
-        format::seal(to, &header);
+        let footer = all.of_columns(shape, all.first_column() + first, rate);
+        format::metadata_mut(to, &footer).copy_from_slice(format::metadata(from, &all));
+        format::seal(to, &footer);
         Ok(Filter::open(smaller).expect("what was shrunk can be opened"))
     }
 }
 
 fn columns_of(shape: &Shape) -> Columns {
-    Columns { most: shape.columns, boundary: shape.boundary }
+    Columns { max: shape.columns, boundary: shape.boundary }
 }
 
 fn of_columns(shape: &Shape, columns: Columns) -> Shape {
-    Shape { columns: columns.most, boundary: columns.boundary, ..*shape }
+    Shape { columns: columns.max, boundary: columns.boundary, ..*shape }
 }
 
 /// Whether no block would have more columns than it has.
 fn is_within(columns: Columns, shape: &Shape) -> bool {
-    columns.most < shape.columns
-        || columns.most == shape.columns && columns.boundary >= shape.boundary
+    columns.max < shape.columns
+        || columns.max == shape.columns && columns.boundary >= shape.boundary
 }

@@ -1,6 +1,6 @@
 //! What bytes hold, as the footer tells.
 
-use super::{FIXED, at};
+use super::{FOOTER_BYTES, at};
 use crate::error::Kind;
 
 /// All that have a code, in its order.
@@ -8,7 +8,7 @@ const CODED: [Kind; 4] = [Kind::Filter, Kind::Function, Kind::Part, Kind::Contai
 
 /// What a footer is of.
 #[inline(always)]
-pub(super) fn kind_of(footer: &[u8; FIXED]) -> Kind {
+pub(super) fn kind_of(footer: &[u8; FOOTER_BYTES]) -> Kind {
     match CODED[usize::from(footer[at::WHAT] & 3)] {
         Kind::Container if footer[at::SEGMENTS] >> 7 == 1 => Kind::Shard,
         kind => kind,

@@ -1,7 +1,7 @@
 //! The metadata of a Bumped ribbon: codes, exceptions, and the directory of its layers.
 //!
 //! ```text
-//! solution | codes, 2 bits a bucket | exceptions, 5 bytes each | directory | fixed part
+//! solution | codes, 2 bits a bucket | exceptions, 5 bytes each | directory | footer
 //!
 //! directory:  for every layer behind the first  4 bytes slots of a segment,
 //!                                               1 byte segments as a power of two
@@ -11,7 +11,7 @@
 //! The directory is read when a filter is opened, the rest by queries. Without further layers
 //! there is none of it.
 
-use super::{FIXED, MAX_BLOCKS};
+use super::{FOOTER_BYTES, MAX_BLOCKS};
 use crate::error::OpenError;
 use crate::ribbon::layers::{
     Buckets, COUNT, Codes, EXCEPTION, Further, LAYER, Layer, MAX_FURTHER, directory_bytes,
@@ -30,7 +30,10 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
     }
     let size = directory_bytes(count);
     let Some(begin) = data.len().checked_sub(size) else {
-        return Err(OpenError::TooShort { len: data.len() + FIXED, needed: size + FIXED });
+        return Err(OpenError::TooShort {
+            len: data.len() + FOOTER_BYTES,
+            needed: size + FOOTER_BYTES,
+        });
     };
     let (entries, exceptions) = data[begin..].split_at(count * LAYER);
     let mut layers = [Layer::default(); MAX_FURTHER];
@@ -43,7 +46,7 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
 /// A layer after the first as the directory at the end of a filter has it, which was read and
 /// checked when the filter was opened. Nothing if the bytes are others by now.
 pub(crate) fn directory_layer(bytes: &[u8], count: usize, number: usize) -> Option<Layer> {
-    let begin = bytes.len().checked_sub(FIXED + directory_bytes(count))?;
+    let begin = bytes.len().checked_sub(FOOTER_BYTES + directory_bytes(count))?;
     let entry = bytes.get(begin + number * LAYER..)?.get(..LAYER)?;
     Some(Layer::new(u32::from(entry[4]) & 31, u64::from(number_of(entry))))
 }
@@ -71,12 +74,12 @@ pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
         return wrong("last layer");
     }
     let unit = Buckets::of(shape.width).unit();
-    let most = MAX_BLOCKS * u64::from(shape.width.block_slots());
+    let max = MAX_BLOCKS * u64::from(shape.width.block_slots());
     for layer in shape.layers().take(further.len()) {
         // Every equation has all its slots, and the sum over all layers does not overflow.
         let whole = layer.segment_slots().is_multiple_of(unit);
         let wide = layer.segment_slots() >= u64::from(shape.width.bits());
-        if !whole || !wide || layer.segment_bits() > 31 || layer.slots() > most {
+        if !whole || !wide || layer.segment_bits() > 31 || layer.slots() > max {
             return wrong("size of a layer");
         }
     }

@@ -1,16 +1,16 @@
 //! The footer of a filter of a usual shape, for a single query.
 //!
-//! Engines open a filter block for each lookup. [`Header`](super::Header) describes every
+//! Engines open a filter block for each lookup. [`Footer`](super::Footer) describes every
 //! structure there is and says what is wrong with bytes that are none; filling it takes longer
 //! than the query. [`read`] takes the shapes that engines use, a few numbers each, and returns
-//! nothing for all others and for everything that is wrong, which the header then sorts out.
-//! So it must not take anything that the header refuses; a test compares the two over mutated
+//! nothing for all others and for everything that is wrong, which the footer then sorts out.
+//! So it must not take anything that the footer refuses; a test compares the two over mutated
 //! footers.
 
 use super::layers::number_of;
 use super::{
-    FINGERPRINT_BITS, FIXED, MAX_BLOCKS, SEGMENT_SEEDS, at, decode_rate, features, get,
-    header_check, is_recognised,
+    FINGERPRINT_BITS, FOOTER_BYTES, MAX_BLOCKS, SEGMENT_SEEDS, at, decode_rate, features,
+    footer_check, get, is_recognised,
 };
 use crate::ribbon::layers::{Buckets, COUNT, EXCEPTION, LAYER, Layer, directory_bytes};
 use crate::ribbon::layout::Layout;
@@ -40,42 +40,42 @@ pub(crate) struct Lookup {
 /// columns, and at least as many slots as an equation has.
 #[inline(always)]
 pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
-    let (data, fixed) = bytes.split_last_chunk::<FIXED>()?;
-    let what = fixed[at::WHAT];
+    let (data, raw) = bytes.split_last_chunk::<FOOTER_BYTES>()?;
+    let what = raw[at::WHAT];
     let width = match what >> 4 & 3 {
         2 => Width::W64,
         3 => Width::W128,
         _ => return None,
     };
     let variant = what >> 2 & 3;
-    let columns = get(fixed, at::COLUMNS) as u32;
+    let columns = get(raw, at::COLUMNS) as u32;
     let (first_column, columns) = (columns >> 7 & 0x3f, columns & 0x7f);
-    let usual = is_recognised(fixed)
-        && get(fixed, at::HEADER_CHECK) == header_check(fixed)
+    let usual = is_recognised(raw)
+        && get(raw, at::FOOTER_CHECK) == footer_check(raw)
         && what & 3 == 0
         && variant != Variant::Balanced as u8
         && what >> 7 == 0
-        && features(fixed) & !SEGMENT_SEEDS == 0
+        && features(raw) & !SEGMENT_SEEDS == 0
         && (1..=8).contains(&columns)
         && first_column + columns <= FINGERPRINT_BITS
-        && get(fixed, at::KEYS) > 0;
-    let rate = get(fixed, at::RATE) as u32;
+        && get(raw, at::KEYS) > 0;
+    let rate = get(raw, at::RATE) as u32;
     if !usual || rate != 0 && decode_rate(rate) > 1.0 {
         return None;
     }
-    let segment_bits = u32::from(fixed[at::SEGMENTS] & 31);
-    let first = Layer::new(segment_bits, get(fixed, at::SEGMENT_SLOTS));
-    let further = usize::from(fixed[at::SEGMENTS] >> 5);
+    let segment_bits = u32::from(raw[at::SEGMENTS] & 31);
+    let first = Layer::new(segment_bits, get(raw, at::SEGMENT_SLOTS));
+    let further = usize::from(raw[at::SEGMENTS] >> 5);
     let is_bumped = variant == Variant::Bumped as u8;
     let layers = match (further, is_bumped) {
         (0, _) => one_layer(first, width, variant)?,
         (_, true) => all_layers(data, first, further, width)?,
         (_, false) => return None,
     };
-    if layers.has_seeds != (features(fixed) == SEGMENT_SEEDS) {
+    if layers.has_seeds != (features(raw) == SEGMENT_SEEDS) {
         return None;
     }
-    let boundary = get(fixed, at::BOUNDARY);
+    let boundary = get(raw, at::BOUNDARY);
     let blocks = layers.slots.div_ceil(64);
     if blocks > MAX_BLOCKS || boundary > 0 && boundary >= blocks {
         return None;
@@ -94,7 +94,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
         exceptions: layers.exceptions,
         layout: Layout::new(width, layers.slots, columns, boundary),
         solution_bytes,
-        seed: fixed[at::SEED],
+        seed: raw[at::SEED],
         has_seeds: layers.has_seeds,
         skipped: if variant == Variant::Homogeneous as u8 {
             FINGERPRINT_BITS

@@ -1,6 +1,6 @@
-//! The bytes of a filter: solution, metadata, and the fixed part at the end.
+//! The bytes of a filter: solution, metadata, and the footer at the end.
 //!
-//! `docs/format.md` is the contract; this file is its only implementation. The fixed part
+//! `docs/format.md` is the contract; this file is its only implementation. The footer
 //! comes last so that the solution begins at offset 0, where an aligned buffer or a memory
 //! map puts its blocks on cache lines, and so that a query may read a word beyond the
 //! solution without leaving the buffer. Everything is little-endian and read byte by byte:
@@ -28,9 +28,9 @@ pub(crate) use container::{
 use kind::kind_of;
 pub(crate) use layers::{directory_layer, little_endian};
 
-/// Bytes of the fixed part.
-pub(crate) const FIXED: usize = 40;
-const _: () = assert!(READ_AHEAD <= FIXED);
+/// Bytes of the footer.
+pub(crate) const FOOTER_BYTES: usize = 40;
+const _: () = assert!(READ_AHEAD <= FOOTER_BYTES);
 
 /// The last two bytes of every structure of this family.
 const MAGIC: [u8; 2] = [b'R', 0xbf];
@@ -38,7 +38,7 @@ const MAGIC: [u8; 2] = [b'R', 0xbf];
 const FORMAT_VERSION: u8 = 1;
 /// Which bytes come out of which keys.
 const CONSTRUCTION_VERSION: u8 = 1;
-/// Both, as the fixed part has them.
+/// Both, as the footer has them.
 const VERSIONS: u8 = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
 
 /// The most keys that the format can count.
@@ -60,9 +60,9 @@ const CHECK: [u64; 5] = [
     0xdb0c_2e0d_64f9_8fa7,
 ];
 /// Where the footer's last word has its checksum.
-const CHECK_FIELD: u64 = 0xffff << (8 * (at::HEADER_CHECK.start - 32));
+const CHECK_FIELD: u64 = 0xffff << (8 * (at::FOOTER_CHECK.start - 32));
 
-/// Offsets in the fixed part.
+/// Offsets in the footer.
 mod at {
     use core::ops::Range;
 
@@ -86,7 +86,7 @@ mod at {
     /// 4 bits format, 4 bits construction.
     pub(super) const VERSIONS: usize = 31;
     pub(super) const DATA_CHECK: Range<usize> = 32..36;
-    pub(super) const HEADER_CHECK: Range<usize> = 36..38;
+    pub(super) const FOOTER_CHECK: Range<usize> = 36..38;
     pub(super) const MAGIC: Range<usize> = 38..40;
 }
 
@@ -142,9 +142,9 @@ impl Content {
     }
 }
 
-/// The fixed part of a filter or a function, decoded.
+/// The footer of a filter or a function, decoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Header {
+pub(crate) struct Footer {
     pub(crate) shape: Shape,
     pub(crate) keys: u64,
     pub(crate) key_seed: u64,
@@ -155,7 +155,7 @@ pub(crate) struct Header {
     rate: u32,
 }
 
-impl Header {
+impl Footer {
     /// To be filled.
     pub(crate) const EMPTY: Self = Self {
         shape: Shape::EMPTY,
@@ -171,7 +171,7 @@ impl Header {
         Self { rate: rate.map_or(0, encode_rate), ..self }
     }
 
-    /// The header of some columns of the same solution.
+    /// The footer of some columns of the same solution.
     pub(crate) fn of_columns(&self, shape: Shape, first_column: u32, rate: Option<f64>) -> Self {
         Self { shape, content: Content::Filter { first_column }, ..*self }.with_rate(rate)
     }
@@ -192,61 +192,61 @@ impl Header {
         }
     }
 
-    /// Reads the fixed part of a structure of some kind at the end of `bytes`. O(1).
+    /// Reads the footer of a structure of some kind at the end of `bytes`. O(1).
     pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
-        let mut header = Self::EMPTY;
-        header.fill(bytes, kind)?;
-        Ok(header)
+        let mut footer = Self::EMPTY;
+        footer.fill(bytes, kind)?;
+        Ok(footer)
     }
 
-    /// The same into a header that is there: engines open a filter for every query, and moving
-    /// a header from hand to hand takes longer than reading it.
+    /// The same into a footer that is there: engines open a filter for every query, and moving
+    /// a footer from hand to hand takes longer than reading it.
     #[inline(always)]
     pub(crate) fn fill(&mut self, bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
         self.fill_from_end(bytes, kind)?;
         check_length(bytes, self.shape.data_bytes())
     }
 
-    /// The same whatever lies before the fixed part, which is given back.
+    /// The same whatever lies before the footer, which is given back.
     #[inline(always)]
     fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
-        let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
-            return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
+        let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
+            return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
         };
-        check_recognised(fixed)?;
-        self.decode(data, fixed, kind)?;
+        check_recognised(raw)?;
+        self.decode(data, raw, kind)?;
         Ok(data)
     }
 
-    /// Decodes the fixed part and, of the data before it, the directory of layers.
+    /// Decodes the footer and, of the data before it, the directory of layers.
     #[inline(always)]
     fn decode(
         &mut self,
         data: &[u8],
-        fixed: &[u8; FIXED],
+        raw: &[u8; FOOTER_BYTES],
         expected: Kind,
     ) -> Result<(), OpenError> {
-        let kind = kind_of(fixed);
+        let kind = kind_of(raw);
         if kind != expected {
             return Err(OpenError::WrongKind { expected, found: kind });
         }
-        let unknown = features(fixed) & !(SEGMENT_SEEDS | ROW_MAJOR);
+        let unknown = features(raw) & !(SEGMENT_SEEDS | ROW_MAJOR);
         if unknown != 0 {
             return Err(OpenError::UnsupportedFeatures { features: unknown });
         }
-        let further = usize::from(fixed[at::SEGMENTS] >> 5);
+        let further = usize::from(raw[at::SEGMENTS] >> 5);
         if further > 0 {
             self.shape.further = layers::read_directory(data, further)?;
         }
-        self.decode_fixed(fixed)?;
-        self.check(features(fixed))
+        self.decode_fixed(raw)?;
+        self.check(features(raw))
     }
 
-    /// Decodes the fixed part alone.
+    /// Decodes the footer alone.
     #[inline(always)]
-    fn decode_fixed(&mut self, fixed: &[u8; FIXED]) -> Result<(), OpenError> {
-        let what = fixed[at::WHAT];
-        let columns = get(fixed, at::COLUMNS);
+    fn decode_fixed(&mut self, raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
+        let what = raw[at::WHAT];
+        let columns = get(raw, at::COLUMNS);
         let shape = &mut self.shape;
         shape.variant = match what >> 2 & 3 {
             0 => Variant::Standard,
@@ -260,18 +260,18 @@ impl Header {
             1 => true,
             _ => return Err(OpenError::Inconsistent { field: "smash" }),
         };
-        shape.segment_bits = u32::from(fixed[at::SEGMENTS] & 31);
-        shape.segment_slots = get(fixed, at::SEGMENT_SLOTS);
+        shape.segment_bits = u32::from(raw[at::SEGMENTS] & 31);
+        shape.segment_slots = get(raw, at::SEGMENT_SLOTS);
         shape.columns = (columns & 0x7f) as u32;
-        shape.boundary = get(fixed, at::BOUNDARY);
-        shape.order = if features(fixed) & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows };
-        self.keys = get(fixed, at::KEYS);
-        self.key_seed = get(fixed, at::KEY_SEED);
-        self.seed = fixed[at::SEED];
-        self.content = Content::of(kind_of(fixed), (columns >> 7 & 0x3f) as u32);
-        self.rate = get(fixed, at::RATE) as u32;
+        shape.boundary = get(raw, at::BOUNDARY);
+        shape.order = if features(raw) & ROW_MAJOR == 0 { Order::Columns } else { Order::Rows };
+        self.keys = get(raw, at::KEYS);
+        self.key_seed = get(raw, at::KEY_SEED);
+        self.seed = raw[at::SEED];
+        self.content = Content::of(kind_of(raw), (columns >> 7 & 0x3f) as u32);
+        self.rate = get(raw, at::RATE) as u32;
         if self.shape.variant == Variant::Balanced {
-            self.shape.balance = decode_balance(fixed, &self.shape)?;
+            self.shape.balance = decode_balance(raw, &self.shape)?;
             self.rate = 0;
         }
         Ok(())
@@ -325,8 +325,8 @@ impl Header {
         }
     }
 
-    fn encode(&self) -> [u8; FIXED] {
-        let mut fixed = [0; FIXED];
+    fn encode(&self) -> [u8; FOOTER_BYTES] {
+        let mut raw = [0; FOOTER_BYTES];
         let shape = &self.shape;
         let mut features = if shape.segment_seeds() { SEGMENT_SEEDS } else { 0 };
         if shape.order == Order::Rows {
@@ -335,38 +335,38 @@ impl Header {
         let columns = u64::from(shape.columns)
             | u64::from(self.content.number()) << 7
             | u64::from(features) << 13;
-        put(&mut fixed, at::KEY_SEED, self.key_seed);
-        put(&mut fixed, at::KEYS, self.keys);
-        put(&mut fixed, at::SEGMENT_SLOTS, shape.segment_slots);
-        put(&mut fixed, at::BOUNDARY, shape.boundary);
-        put(&mut fixed, at::RATE, u64::from(self.rate));
+        put(&mut raw, at::KEY_SEED, self.key_seed);
+        put(&mut raw, at::KEYS, self.keys);
+        put(&mut raw, at::SEGMENT_SLOTS, shape.segment_slots);
+        put(&mut raw, at::BOUNDARY, shape.boundary);
+        put(&mut raw, at::RATE, u64::from(self.rate));
         if shape.variant == Variant::Balanced {
-            fixed[at::SHARD_BITS] = shape.balance.shard_bits as u8;
-            fixed[at::OVERLOAD] = shape.balance.overload as u8;
+            raw[at::SHARD_BITS] = shape.balance.shard_bits as u8;
+            raw[at::OVERLOAD] = shape.balance.overload as u8;
         }
-        put(&mut fixed, at::COLUMNS, columns);
-        fixed[at::WHAT] = self.content.kind() as u8
+        put(&mut raw, at::COLUMNS, columns);
+        raw[at::WHAT] = self.content.kind() as u8
             | (shape.variant as u8) << 2
             | (shape.width as u8) << 4
             | u8::from(shape.smash) << 6;
-        fixed[at::SEGMENTS] = shape.segment_bits as u8 | (shape.further.layers().len() as u8) << 5;
-        fixed[at::SEED] = self.seed;
-        fixed[at::VERSIONS] = VERSIONS;
-        fixed[at::MAGIC].copy_from_slice(&MAGIC);
-        fixed
+        raw[at::SEGMENTS] = shape.segment_bits as u8 | (shape.further.layers().len() as u8) << 5;
+        raw[at::SEED] = self.seed;
+        raw[at::VERSIONS] = VERSIONS;
+        raw[at::MAGIC].copy_from_slice(&MAGIC);
+        raw
     }
 }
 
-/// The fixed part of what was opened, as small as it is stored: engines open a filter for every
+/// The footer of what was opened, as small as it is stored: engines open a filter for every
 /// query, and most ask for nothing but a key.
 #[derive(Clone, Copy)]
-pub(crate) struct Packed([u8; FIXED]);
+pub(crate) struct Packed([u8; FOOTER_BYTES]);
 
 impl Packed {
-    /// The fixed part of bytes from which a header was read.
+    /// The footer of bytes from which a footer was read.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        Self(*bytes.last_chunk().expect("a header was read"))
+        Self(*bytes.last_chunk().expect("a footer was read"))
     }
 
     #[inline(always)]
@@ -374,65 +374,65 @@ impl Packed {
         get(&self.0, at::KEY_SEED)
     }
 
-    /// The header that was read from these bytes. If they are others by now, layers after the
+    /// The footer that was read from these bytes. If they are others by now, layers after the
     /// first may be missing.
-    pub(crate) fn header(&self, bytes: &[u8]) -> Header {
-        let mut header = Header::EMPTY;
+    pub(crate) fn footer(&self, bytes: &[u8]) -> Footer {
+        let mut footer = Footer::EMPTY;
         let further = usize::from(self.0[at::SEGMENTS] >> 5);
-        if let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>()
-            && *fixed == self.0
+        if let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>()
+            && *raw == self.0
         {
-            header.shape.further = layers::read_directory(data, further).unwrap_or_default();
+            footer.shape.further = layers::read_directory(data, further).unwrap_or_default();
         }
-        header.decode_fixed(&self.0).expect("read before");
-        header
+        footer.decode_fixed(&self.0).expect("read before");
+        footer
     }
 }
 
 #[inline(always)]
-fn features(fixed: &[u8; FIXED]) -> u8 {
-    fixed[at::COLUMNS.end - 1] >> 5
+fn features(raw: &[u8; FOOTER_BYTES]) -> u8 {
+    raw[at::COLUMNS.end - 1] >> 5
 }
 
 /// Reads the shards of a Balanced ribbon, where the others have their rate.
 #[inline(always)]
-fn decode_balance(fixed: &[u8; FIXED], shape: &Shape) -> Result<Balance, OpenError> {
+fn decode_balance(raw: &[u8; FOOTER_BYTES], shape: &Shape) -> Result<Balance, OpenError> {
     let balance =
-        Balance { shard_bits: fixed[at::SHARD_BITS].into(), overload: fixed[at::OVERLOAD].into() };
+        Balance { shard_bits: raw[at::SHARD_BITS].into(), overload: raw[at::OVERLOAD].into() };
     let alone = shape.segment_bits == 0 && balance.shard_bits == 0;
     let refused = balance.shard_bits > MAX_SHARD_BITS
         || balance.shard_bits > 0 && shape.segment_slots == 0
         || balance.overload > 0 && alone
-        || fixed[at::OVERLOAD + 1] > 0;
+        || raw[at::OVERLOAD + 1] > 0;
     if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
 }
 
 /// Whether the bytes end as ours do, in a version that this library knows.
 #[inline(always)]
-fn is_recognised(fixed: &[u8; FIXED]) -> bool {
-    fixed[at::MAGIC] == MAGIC && fixed[at::VERSIONS] & 15 == FORMAT_VERSION
+fn is_recognised(raw: &[u8; FOOTER_BYTES]) -> bool {
+    raw[at::MAGIC] == MAGIC && raw[at::VERSIONS] & 15 == FORMAT_VERSION
 }
 
 /// The same, unaltered, or what is wrong with them.
 #[inline(always)]
-fn check_recognised(fixed: &[u8; FIXED]) -> Result<(), OpenError> {
-    if fixed[at::MAGIC] != MAGIC {
+fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
+    if raw[at::MAGIC] != MAGIC {
         return Err(OpenError::NotAFilter);
     }
-    let found = fixed[at::VERSIONS] & 15;
+    let found = raw[at::VERSIONS] & 15;
     if found != FORMAT_VERSION {
         return Err(OpenError::UnsupportedVersion { found, supported: FORMAT_VERSION });
     }
-    if get(fixed, at::HEADER_CHECK) != header_check(fixed) {
-        return Err(OpenError::HeaderDamaged);
+    if get(raw, at::FOOTER_CHECK) != footer_check(raw) {
+        return Err(OpenError::CorruptFooter);
     }
     Ok(())
 }
 
-/// Whether there are just so many bytes before the fixed part.
+/// Whether there are just so many bytes before the footer.
 #[inline(always)]
 fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
-    let (len, expected) = (bytes.len() as u64, data.saturating_add(FIXED as u64));
+    let (len, expected) = (bytes.len() as u64, data.saturating_add(FOOTER_BYTES as u64));
     if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
 }
 
@@ -445,59 +445,59 @@ pub(crate) enum Metadata<'a> {
 }
 
 /// Completes a filter whose solution is written: metadata, footer, checksums.
-pub(crate) fn finish(bytes: &mut [u8], header: &Header, metadata: &Metadata<'_>) {
+pub(crate) fn finish(bytes: &mut [u8], footer: &Footer, metadata: &Metadata<'_>) {
     match metadata {
-        Metadata::Bytes(metadata) => metadata_mut(bytes, header).copy_from_slice(metadata),
-        Metadata::Codes(codes) => layers::write(bytes, &header.shape, codes),
+        Metadata::Bytes(metadata) => metadata_mut(bytes, footer).copy_from_slice(metadata),
+        Metadata::Codes(codes) => layers::write(bytes, &footer.shape, codes),
     }
-    seal(bytes, header);
+    seal(bytes, footer);
 }
 
-/// What lies between the solution and the fixed part.
-pub(crate) fn metadata<'a>(bytes: &'a [u8], header: &Header) -> &'a [u8] {
-    let end = bytes.len() - FIXED;
-    &bytes[end - header.shape.metadata_bytes() as usize..end]
+/// What lies between the solution and the footer.
+pub(crate) fn metadata<'a>(bytes: &'a [u8], footer: &Footer) -> &'a [u8] {
+    let end = bytes.len() - FOOTER_BYTES;
+    &bytes[end - footer.shape.metadata_bytes() as usize..end]
 }
 
 /// The same, to be written.
-pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], header: &Header) -> &'a mut [u8] {
-    let end = bytes.len() - FIXED;
-    &mut bytes[end - header.shape.metadata_bytes() as usize..end]
+pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], footer: &Footer) -> &'a mut [u8] {
+    let end = bytes.len() - FOOTER_BYTES;
+    &mut bytes[end - footer.shape.metadata_bytes() as usize..end]
 }
 
-/// Writes the fixed part and the checksums.
-pub(crate) fn seal(bytes: &mut [u8], header: &Header) {
-    seal_fixed(bytes, header.encode());
+/// Writes the footer and the checksums.
+pub(crate) fn seal(bytes: &mut [u8], footer: &Footer) {
+    seal_footer(bytes, footer.encode());
 }
 
-/// The same for a fixed part that lacks only its checksums.
-fn seal_fixed(bytes: &mut [u8], encoded: [u8; FIXED]) {
-    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
-    *fixed = encoded;
+/// The same for a footer that lacks only its checksums.
+fn seal_footer(bytes: &mut [u8], encoded: [u8; FOOTER_BYTES]) {
+    let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("room for the footer");
+    *raw = encoded;
     write_checks(bytes);
 }
 
 fn write_checks(bytes: &mut [u8]) {
     let check = data_check(bytes);
-    let fixed = bytes.last_chunk_mut::<FIXED>().expect("room for the fixed part");
-    put(fixed, at::DATA_CHECK, check);
-    let check = header_check(fixed);
-    put(fixed, at::HEADER_CHECK, check);
+    let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("room for the footer");
+    put(raw, at::DATA_CHECK, check);
+    let check = footer_check(raw);
+    put(raw, at::FOOTER_CHECK, check);
 }
 
 /// Whether the bytes are those that were written. Reads all of them.
 pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
     match kind {
         Kind::Part => part::read(bytes).map(|_| ())?,
-        _ => Header::read(bytes, kind).map(|_| ())?,
+        _ => Footer::read(bytes, kind).map(|_| ())?,
     }
-    let stored = bytes.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
-    if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::DataDamaged) }
+    let stored = bytes.last_chunk::<FOOTER_BYTES>().map(|raw| get(raw, at::DATA_CHECK));
+    if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::CorruptData) }
 }
 
 /// 32 bits over everything before the checksums.
 fn data_check(bytes: &[u8]) -> u64 {
-    let covered = bytes.len() - FIXED + at::DATA_CHECK.start;
+    let covered = bytes.len() - FOOTER_BYTES + at::DATA_CHECK.start;
     xxh3_64(&bytes[..covered]) & 0xffff_ffff
 }
 
@@ -506,10 +506,9 @@ fn data_check(bytes: &[u8]) -> u64 {
 /// Engines open a filter for every lookup, and a general hash took longer than all other work
 /// of opening. Three multiplications mix all five words.
 #[inline(always)]
-fn header_check(fixed: &[u8; FIXED]) -> u64 {
-    let word = |number: usize| {
-        u64::from_le_bytes(fixed[8 * number..][..8].try_into().expect("eight bytes"))
-    };
+fn footer_check(raw: &[u8; FOOTER_BYTES]) -> u64 {
+    let word =
+        |number: usize| u64::from_le_bytes(raw[8 * number..][..8].try_into().expect("eight bytes"));
     let first = fold(word(0) ^ CHECK[0], word(1) ^ CHECK[1]);
     let second = fold(word(2) ^ CHECK[2], word(3) ^ CHECK[3]);
     // The last word holds the checksum itself.
@@ -517,17 +516,17 @@ fn header_check(fixed: &[u8; FIXED]) -> u64 {
 }
 
 #[inline(always)]
-fn get(fixed: &[u8; FIXED], field: core::ops::Range<usize>) -> u64 {
+fn get(raw: &[u8; FOOTER_BYTES], field: core::ops::Range<usize>) -> u64 {
     // One load, wherever the field lies: opening is mostly this.
-    let from = field.start.min(FIXED - 8);
-    let word = u64::from_le_bytes(fixed[from..from + 8].try_into().expect("eight bytes"));
+    let from = field.start.min(FOOTER_BYTES - 8);
+    let word = u64::from_le_bytes(raw[from..from + 8].try_into().expect("eight bytes"));
     word >> (8 * (field.start - from)) & u64::MAX >> (64 - 8 * field.len())
 }
 
-fn put(fixed: &mut [u8; FIXED], field: core::ops::Range<usize>, value: u64) {
+fn put(raw: &mut [u8; FOOTER_BYTES], field: core::ops::Range<usize>, value: u64) {
     let size = field.len();
     debug_assert!(size == 8 || value >> (8 * size) == 0);
-    fixed[field].copy_from_slice(&value.to_le_bytes()[..size]);
+    raw[field].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
 /// A rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, the

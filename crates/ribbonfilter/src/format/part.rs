@@ -2,20 +2,20 @@
 //! how to put the filter together again.
 //!
 //! ```text
-//! blocks | seeds of their segments | label, 12 bytes | fixed part of the filter, kind 2
+//! blocks | seeds of their segments | label, 12 bytes | footer of the filter, kind 2
 //!
 //! label:  4 bytes number of the part, from 0 on
 //!         4 bytes number of parts
 //!         4 bytes data checksum of the filter
 //! ```
 //!
-//! All but kind and checksums of the fixed part is the filter's, byte for byte, so that joining
+//! All but kind and checksums of the footer is the filter's, byte for byte, so that joining
 //! restores even what this version does not read.
 
-use super::{FIXED, Header, Kind, at, check_length, get, little_endian, write_checks};
+use super::{FOOTER_BYTES, Footer, Kind, at, check_length, get, little_endian, write_checks};
 use crate::Variant;
 use crate::error::OpenError;
-use crate::ribbon::range::Stretch;
+use crate::ribbon::range::BlockRange;
 use core::ops::Range;
 
 /// Bytes of the label.
@@ -52,29 +52,29 @@ impl Label {
 
 /// The data checksum that a filter has.
 pub(crate) fn check_of(filter: &[u8]) -> u32 {
-    let fixed = filter.last_chunk::<FIXED>().expect("a filter");
-    get(fixed, at::DATA_CHECK) as u32
+    let raw = filter.last_chunk::<FOOTER_BYTES>().expect("a filter");
+    get(raw, at::DATA_CHECK) as u32
 }
 
-/// Reads the ends of a part: the header of its filter, and the label. O(1).
-pub(crate) fn read(bytes: &[u8]) -> Result<(Header, Label, Stretch), OpenError> {
+/// Reads the ends of a part: the footer of its filter, and the label. O(1).
+pub(crate) fn read(bytes: &[u8]) -> Result<(Footer, Label, BlockRange), OpenError> {
     let wrong = |field| Err(OpenError::Inconsistent { field });
-    let mut header = Header::EMPTY;
-    let data = header.fill_from_end(bytes, Kind::Part)?;
-    let shape = &header.shape;
+    let mut footer = Footer::EMPTY;
+    let data = footer.fill_from_end(bytes, Kind::Part)?;
+    let shape = &footer.shape;
     if !can_be_cut(shape.variant) {
         return wrong("variant");
     }
     let Some(label) = data.last_chunk::<LABEL>() else {
-        return Err(OpenError::TooShort { len: bytes.len(), needed: LABEL + FIXED });
+        return Err(OpenError::TooShort { len: bytes.len(), needed: LABEL + FOOTER_BYTES });
     };
     let label = Label::read(label);
-    if label.number >= label.parts || u64::from(label.parts) > Stretch::most(shape) {
+    if label.number >= label.parts || u64::from(label.parts) > BlockRange::max(shape) {
         return wrong("number of parts");
     }
-    let stretch = Stretch::new(shape, label.number, label.parts);
-    check_length(bytes, data_bytes(&header, &stretch))?;
-    Ok((header, label, stretch))
+    let range = BlockRange::new(shape, label.number, label.parts);
+    check_length(bytes, data_bytes(&footer, &range))?;
+    Ok((footer, label, range))
 }
 
 /// The variants all of whose keys have one place, which the part of that place can answer for.
@@ -82,15 +82,15 @@ pub(crate) fn can_be_cut(variant: Variant) -> bool {
     matches!(variant, Variant::Standard | Variant::Homogeneous)
 }
 
-/// Bytes of a part before its fixed part.
-fn data_bytes(header: &Header, stretch: &Stretch) -> u64 {
-    let before = stretch.solution_bytes().saturating_add(stretch.seed_bytes(&header.shape));
+/// Bytes of a part before its footer.
+fn data_bytes(footer: &Footer, range: &BlockRange) -> u64 {
+    let before = range.solution_bytes().saturating_add(range.seed_bytes(&footer.shape));
     before.saturating_add(LABEL as u64)
 }
 
 /// All bytes of a part.
-pub(crate) fn part_bytes(header: &Header, stretch: &Stretch) -> usize {
-    data_bytes(header, stretch) as usize + FIXED
+pub(crate) fn part_bytes(footer: &Footer, range: &BlockRange) -> usize {
+    data_bytes(footer, range) as usize + FOOTER_BYTES
 }
 
 /// A run of bytes that filter and part have both.
@@ -100,15 +100,15 @@ struct Run {
 }
 
 /// The blocks of a part, and the seeds of its segments.
-fn runs(header: &Header, stretch: &Stretch) -> [Run; 2] {
-    let shape = &header.shape;
+fn runs(footer: &Footer, range: &BlockRange) -> [Run; 2] {
+    let shape = &footer.shape;
     let [blocks, seeds] =
-        [stretch.solution_bytes(), stretch.seed_bytes(shape)].map(|bytes| bytes as usize);
+        [range.solution_bytes(), range.seed_bytes(shape)].map(|bytes| bytes as usize);
     let first_seed = match seeds {
         0 => 0,
-        _ => (shape.layout().size_in_bytes() + stretch.segments.start) as usize,
+        _ => (shape.layout().size_in_bytes() + range.segments.start) as usize,
     };
-    let first_block = stretch.offset(shape);
+    let first_block = range.offset(shape);
     [
         Run { in_filter: first_block..first_block + blocks, in_part: 0..blocks },
         Run { in_filter: first_seed..first_seed + seeds, in_part: blocks..blocks + seeds },
@@ -119,35 +119,35 @@ fn runs(header: &Header, stretch: &Stretch) -> [Run; 2] {
 pub(crate) fn write(
     part: &mut [u8],
     filter: &[u8],
-    header: &Header,
-    stretch: &Stretch,
+    footer: &Footer,
+    range: &BlockRange,
     label: Label,
 ) {
-    for Run { in_filter, in_part } in runs(header, stretch) {
+    for Run { in_filter, in_part } in runs(footer, range) {
         part[in_part].copy_from_slice(&filter[in_filter]);
     }
-    let end = part.len() - FIXED;
+    let end = part.len() - FOOTER_BYTES;
     part[end - LABEL..end].copy_from_slice(&label.encode());
     write_fixed(part, filter, Kind::Part);
 }
 
 /// Puts a part back to where it was in its filter.
-pub(crate) fn put_back(filter: &mut [u8], part: &[u8], header: &Header, stretch: &Stretch) {
-    for Run { in_filter, in_part } in runs(header, stretch) {
+pub(crate) fn put_back(filter: &mut [u8], part: &[u8], footer: &Footer, range: &BlockRange) {
+    for Run { in_filter, in_part } in runs(footer, range) {
         filter[in_filter].copy_from_slice(&part[in_part]);
     }
 }
 
-/// Completes a filter whose parts are all back, by the fixed part of any of them. Whether it has
+/// Completes a filter whose parts are all back, by the footer of any of them. Whether it has
 /// the checksum that it had.
 pub(crate) fn complete(filter: &mut [u8], part: &[u8], label: Label) -> bool {
     write_fixed(filter, part, Kind::Filter);
     check_of(filter) == label.filter
 }
 
-/// Ends some bytes with the fixed part of others, but for kind and checksums.
+/// Ends some bytes with the footer of others, but for kind and checksums.
 fn write_fixed(to: &mut [u8], from: &[u8], kind: Kind) {
-    let [to_fixed, from_fixed] = [to.len(), from.len()].map(|len| len - FIXED);
+    let [to_fixed, from_fixed] = [to.len(), from.len()].map(|len| len - FOOTER_BYTES);
     to[to_fixed..].copy_from_slice(&from[from_fixed..]);
     let what = &mut to[to_fixed + at::WHAT];
     *what = *what & !KIND | kind as u8;

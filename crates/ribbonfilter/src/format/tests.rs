@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::build::variant::Solved;
-use crate::build::{complete, header};
+use crate::build::{complete, footer};
 use crate::plan::{Plan, Settings, Target};
 use crate::ribbon::layers::Further;
 use crate::testing::Random;
@@ -64,11 +64,11 @@ fn plan(settings: Settings, keys: u64) -> Plan {
     settings.plan(keys, 0).expect("a plan")
 }
 
-/// Headers as builds write them: all widths and variants, one and many segments, whole
+/// Footers as builds write them: all widths and variants, one and many segments, whole
 /// and fractional columns.
-fn headers() -> Vec<Header> {
+fn footers() -> Vec<Footer> {
     let mut random = Random(3);
-    let mut headers = Vec::new();
+    let mut footers = Vec::new();
     let variants = [Variant::Standard, Variant::Homogeneous, Variant::Balanced, Variant::Bumped];
     for variant in variants {
         for width in Width::ALL {
@@ -89,17 +89,17 @@ fn headers() -> Vec<Header> {
                             .then_some(plan.expected_rate),
                         ..Solved::default()
                     };
-                    headers.push(header(&plan, random.next(), &solved));
+                    footers.push(footer(&plan, random.next(), &solved));
                 }
             }
         }
     }
-    headers
+    footers
 }
 
-/// The directory of a header's layers, as it lies before the fixed part.
-fn directory(header: &Header) -> Vec<u8> {
-    let shape = &header.shape;
+/// The directory of a footer's layers, as it lies before the footer.
+fn directory(footer: &Footer) -> Vec<u8> {
+    let shape = &footer.shape;
     let count = shape.further.layers().len();
     let mut bytes = Vec::new();
     for layer in shape.further.layers() {
@@ -112,29 +112,29 @@ fn directory(header: &Header) -> Vec<u8> {
     bytes
 }
 
-/// A fixed part with its header checksum made right.
-fn sealed(mut fixed: [u8; FIXED]) -> [u8; FIXED] {
-    let check = header_check(&fixed);
-    put(&mut fixed, at::HEADER_CHECK, check);
-    fixed
+/// A footer with its footer checksum made right.
+fn sealed(mut raw: [u8; FOOTER_BYTES]) -> [u8; FOOTER_BYTES] {
+    let check = footer_check(&raw);
+    put(&mut raw, at::FOOTER_CHECK, check);
+    raw
 }
 
 #[test]
-fn headers_are_read_as_they_were_written() {
-    let headers = headers();
-    assert!(headers.len() > 200);
-    for header in headers {
+fn footers_are_read_as_they_were_written() {
+    let footers = footers();
+    assert!(footers.len() > 200);
+    for footer in footers {
         let decoded =
-            decoded_from(&directory(&header), &header.encode(), Kind::Filter).expect("a header");
-        assert_eq!(decoded, header);
+            decoded_from(&directory(&footer), &footer.encode(), Kind::Filter).expect("a footer");
+        assert_eq!(decoded, footer);
     }
 }
 
 #[test]
 fn fields_keep_their_largest_values() {
     let decoded =
-        |header: &Header| decoded_from(&directory(header), &header.encode(), Kind::Filter);
-    let most_segments = Shape {
+        |footer: &Footer| decoded_from(&directory(footer), &footer.encode(), Kind::Filter);
+    let max_segments = Shape {
         variant: Variant::Standard,
         width: Width::W128,
         smash: true,
@@ -146,14 +146,14 @@ fn fields_keep_their_largest_values() {
         order: Order::Columns,
         balance: Balance::default(),
     };
-    let most_slots = Shape {
+    let max_slots = Shape {
         segment_bits: 14,
         segment_slots: u64::from(u32::MAX) - 63,
         boundary: MAX_BLOCKS - (1 << 14) - 1,
-        ..most_segments
+        ..max_segments
     };
-    for shape in [most_segments, most_slots] {
-        let header = Header {
+    for shape in [max_segments, max_slots] {
+        let footer = Footer {
             shape,
             keys: MAX_KEYS,
             key_seed: u64::MAX,
@@ -161,18 +161,18 @@ fn fields_keep_their_largest_values() {
             content: Content::Filter { first_column: 0 },
             rate: encode_rate(1.0),
         };
-        assert_eq!(decoded(&header).expect("a header"), header);
-        let narrow = Header {
+        assert_eq!(decoded(&footer).expect("a footer"), footer);
+        let narrow = Footer {
             shape: Shape { columns: 1, ..shape },
             content: Content::Filter { first_column: FINGERPRINT_BITS - 1 },
-            ..header
+            ..footer
         };
-        assert_eq!(decoded(&narrow).expect("a header"), narrow);
-        let too_long = match shape == most_slots {
+        assert_eq!(decoded(&narrow).expect("a footer"), narrow);
+        let too_long = match shape == max_slots {
             true => Shape { segment_bits: 15, ..shape },
             false => Shape { segment_slots: shape.segment_slots + 64, ..shape },
         };
-        let refused = decoded(&Header { shape: too_long, ..header }).expect_err("too many blocks");
+        let refused = decoded(&Footer { shape: too_long, ..footer }).expect_err("too many blocks");
         assert!(matches!(refused, OpenError::Inconsistent { field: "number of slots" }));
     }
 }
@@ -185,17 +185,17 @@ fn finished_bytes_hold_header_and_seeds() {
         let seeds: Vec<u8> = (0..plan.segments()).map(|segment| segment as u8 + 7).collect();
         let solved = Solved { seeds: seeds.clone(), ..Solved::default() };
         let mut bytes = vec![0xa5; plan.size_in_bytes() as usize];
-        let header = complete(&mut bytes, &plan, 5, &solved);
-        assert_eq!(Header::read(&bytes, Kind::Filter).expect("a header"), header);
+        let footer = complete(&mut bytes, &plan, 5, &solved);
+        assert_eq!(Footer::read(&bytes, Kind::Filter).expect("a footer"), footer);
         verify(&bytes, Kind::Filter).expect("unaltered");
-        if header.shape.segment_seeds() {
-            let end = bytes.len() - FIXED;
+        if footer.shape.segment_seeds() {
+            let end = bytes.len() - FOOTER_BYTES;
             assert_eq!(bytes[end - seeds.len()..end], seeds);
-            assert_eq!(header.seed, 0);
+            assert_eq!(footer.seed, 0);
         } else {
-            assert_eq!(header.seed, 7);
+            assert_eq!(footer.seed, 7);
         }
-        assert_eq!(header.rate(), plan.shape.nominal_rate().value());
+        assert_eq!(footer.rate(), plan.shape.nominal_rate().value());
     }
 }
 
@@ -216,24 +216,24 @@ fn filters() -> Vec<Filter<OwnedBytes>> {
         builder.finish().expect("a filter")
     };
     let filters: Vec<Filter> = settings.map(build).into();
-    assert!(filters.iter().any(|filter| filter.as_bytes().len() == FIXED));
-    assert!(filters.iter().any(|filter| header_of(filter).shape.segment_seeds()));
-    assert!(filters.iter().any(|filter| header_of(filter).rate != 0));
-    assert!(filters.iter().any(|filter| header_of(filter).shape.shards().is_some()));
+    assert!(filters.iter().any(|filter| filter.as_bytes().len() == FOOTER_BYTES));
+    assert!(filters.iter().any(|filter| footer_of(filter).shape.segment_seeds()));
+    assert!(filters.iter().any(|filter| footer_of(filter).rate != 0));
+    assert!(filters.iter().any(|filter| footer_of(filter).shape.shards().is_some()));
     filters
 }
 
-fn decoded_from(data: &[u8], fixed: &[u8; FIXED], kind: Kind) -> Result<Header, OpenError> {
-    let mut header = Header::EMPTY;
-    header.decode(data, fixed, kind).map(|()| header)
+fn decoded_from(data: &[u8], raw: &[u8; FOOTER_BYTES], kind: Kind) -> Result<Footer, OpenError> {
+    let mut footer = Footer::EMPTY;
+    footer.decode(data, raw, kind).map(|()| footer)
 }
 
-fn header_of(filter: &Filter) -> Header {
-    header_of_bytes(filter.as_bytes())
+fn footer_of(filter: &Filter) -> Footer {
+    footer_of_bytes(filter.as_bytes())
 }
 
-fn header_of_bytes(bytes: &[u8]) -> Header {
-    Header::read(bytes, Kind::Filter).expect("a header")
+fn footer_of_bytes(bytes: &[u8]) -> Footer {
+    Footer::read(bytes, Kind::Filter).expect("a footer")
 }
 
 #[test]
@@ -241,10 +241,10 @@ fn every_flipped_bit_of_the_fixed_part_is_noticed_on_opening() {
     for filter in filters() {
         let mut bytes = filter.as_bytes().to_vec();
         let len = bytes.len();
-        for bit in (len - FIXED) * 8..len * 8 {
+        for bit in (len - FOOTER_BYTES) * 8..len * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            let place = bit - (len - FIXED) * 8;
-            assert!(Header::read(&bytes, Kind::Filter).is_err(), "{filter:?}: bit {place}");
+            let place = bit - (len - FOOTER_BYTES) * 8;
+            assert!(Footer::read(&bytes, Kind::Filter).is_err(), "{filter:?}: bit {place}");
             assert!(verify(&bytes, Kind::Filter).is_err(), "{filter:?}: bit {place}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
@@ -252,7 +252,7 @@ fn every_flipped_bit_of_the_fixed_part_is_noticed_on_opening() {
     }
 }
 
-/// Even if somebody makes the header's own checksum right again, the other one covers
+/// Even if somebody makes the footer's own checksum right again, the other one covers
 /// every field before it.
 #[test]
 fn every_changed_field_is_noticed_by_verifying() {
@@ -260,9 +260,9 @@ fn every_changed_field_is_noticed_by_verifying() {
         let len = filter.as_bytes().len();
         for bit in 0..at::DATA_CHECK.end * 8 {
             let mut bytes = filter.as_bytes().to_vec();
-            let fixed = bytes.last_chunk_mut::<FIXED>().expect("a fixed part");
-            fixed[bit / 8] ^= 1 << (bit % 8);
-            *fixed = sealed(*fixed);
+            let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("a footer");
+            raw[bit / 8] ^= 1 << (bit % 8);
+            *raw = sealed(*raw);
             assert!(verify(&bytes, Kind::Filter).is_err(), "{len} bytes: bit {bit}");
         }
     }
@@ -274,10 +274,10 @@ fn every_flipped_bit_of_the_data_is_noticed_by_verifying() {
         let mut bytes = filter.as_bytes().to_vec();
         // All of a small filter, every 61st bit of a larger one.
         let step = if bytes.len() < 500 { 1 } else { 61 };
-        for bit in (0..(bytes.len() - FIXED) * 8).step_by(step) {
+        for bit in (0..(bytes.len() - FOOTER_BYTES) * 8).step_by(step) {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            Header::read(&bytes, Kind::Filter).expect("only the data is altered");
-            assert!(matches!(verify(&bytes, Kind::Filter), Err(OpenError::DataDamaged)));
+            Footer::read(&bytes, Kind::Filter).expect("only the data is altered");
+            assert!(matches!(verify(&bytes, Kind::Filter), Err(OpenError::CorruptData)));
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
     }
@@ -288,10 +288,10 @@ fn every_other_length_is_refused() {
     for filter in filters() {
         let bytes = filter.as_bytes();
         for len in 0..bytes.len() {
-            assert!(Header::read(&bytes[..len], Kind::Filter).is_err(), "the first {len}");
+            assert!(Footer::read(&bytes[..len], Kind::Filter).is_err(), "the first {len}");
             let rest = &bytes[bytes.len() - len..];
-            match Header::read(rest, Kind::Filter) {
-                Err(OpenError::TooShort { .. }) => assert!(len < FIXED),
+            match Footer::read(rest, Kind::Filter) {
+                Err(OpenError::TooShort { .. }) => assert!(len < FOOTER_BYTES),
                 Err(OpenError::WrongLength { len: found, .. }) => assert_eq!(found, len as u64),
                 other => panic!("the last {len}: {other:?}"),
             }
@@ -300,10 +300,10 @@ fn every_other_length_is_refused() {
             for filling in [0, 0xff, b'R'] {
                 let extension = vec![filling; more];
                 let behind = [bytes, &extension].concat();
-                assert!(Header::read(&behind, Kind::Filter).is_err(), "{more} behind");
+                assert!(Footer::read(&behind, Kind::Filter).is_err(), "{more} behind");
                 let before = [&extension, bytes].concat();
                 assert!(matches!(
-                    Header::read(&before, Kind::Filter),
+                    Footer::read(&before, Kind::Filter),
                     Err(OpenError::WrongLength { .. })
                 ));
             }
@@ -311,30 +311,30 @@ fn every_other_length_is_refused() {
     }
 }
 
-/// Something done to a fixed part.
-type Change = fn(&mut [u8; FIXED]);
+/// Something done to a footer.
+type Change = fn(&mut [u8; FOOTER_BYTES]);
 
 #[test]
 fn what_is_not_ours_is_refused_by_name() {
     let filters = filters();
-    let original = *filters[1].as_bytes().last_chunk().expect("a fixed part");
+    let original = *filters[1].as_bytes().last_chunk().expect("a footer");
     let alter = |change: Change| {
-        let mut fixed = original;
-        change(&mut fixed);
+        let mut raw = original;
+        change(&mut raw);
         let mut bytes = filters[1].as_bytes().to_vec();
-        *bytes.last_chunk_mut().expect("a fixed part") = sealed(fixed);
-        Header::read(&bytes, Kind::Filter).expect_err("an altered header")
+        *bytes.last_chunk_mut().expect("a footer") = sealed(raw);
+        Footer::read(&bytes, Kind::Filter).expect_err("an altered footer")
     };
-    let error = alter(|fixed| fixed[at::MAGIC.start] = b'r');
+    let error = alter(|raw| raw[at::MAGIC.start] = b'r');
     assert!(matches!(error, OpenError::NotAFilter));
-    let error = alter(|fixed| fixed[at::VERSIONS] += 1);
+    let error = alter(|raw| raw[at::VERSIONS] += 1);
     assert!(matches!(error, OpenError::UnsupportedVersion { found: 2, supported: 1 }));
-    let error = alter(|fixed| fixed[at::COLUMNS.end - 1] |= 0x80);
+    let error = alter(|raw| raw[at::COLUMNS.end - 1] |= 0x80);
     assert!(matches!(error, OpenError::UnsupportedFeatures { features: 4 }));
     for kind in [Kind::Function, Kind::Part, Kind::Container] {
-        let mut fixed = original;
-        fixed[at::WHAT] |= kind as u8;
-        match decoded_from(&[0; 100], &fixed, Kind::Filter) {
+        let mut raw = original;
+        raw[at::WHAT] |= kind as u8;
+        match decoded_from(&[0; 100], &raw, Kind::Filter) {
             Err(OpenError::WrongKind { expected, found }) => {
                 assert_eq!((expected, found), (Kind::Filter, kind));
             }
@@ -346,39 +346,39 @@ fn what_is_not_ours_is_refused_by_name() {
 #[test]
 fn what_no_builder_writes_is_refused_by_its_field() {
     let filters = filters();
-    let fixed_of = |filter: &Filter| *filter.as_bytes().last_chunk().expect("a fixed part");
-    let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| fixed_of(&filters[index]));
-    let refused = |mut fixed: [u8; FIXED], change: Change| {
-        change(&mut fixed);
-        match decoded_from(&[0; 100], &fixed, Kind::Filter) {
+    let raw_footer = |filter: &Filter| *filter.as_bytes().last_chunk().expect("a footer");
+    let [empty, small, segmented, balanced] = [0, 1, 2, 5].map(|index| raw_footer(&filters[index]));
+    let refused = |mut raw: [u8; FOOTER_BYTES], change: Change| {
+        change(&mut raw);
+        match decoded_from(&[0; 100], &raw, Kind::Filter) {
             Err(OpenError::Inconsistent { field }) => field,
             other => panic!("{other:?}"),
         }
     };
-    let changes: [([u8; FIXED], Change, &str); 20] = [
-        (small, |fixed| fixed[at::WHAT] |= 2 << 6, "smash"),
-        (small, |fixed| put(fixed, at::KEYS, 0), "number of slots"),
-        (small, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "number of slots"),
-        (empty, |fixed| put(fixed, at::KEYS, 1), "number of slots"),
-        (empty, |fixed| put(fixed, at::SEGMENT_SLOTS, 1), "number of slots"),
-        (segmented, |fixed| fixed[at::SEGMENT_SLOTS.start] |= 1, "segment size"),
-        (small, |fixed| put(fixed, at::COLUMNS, 0), "number of columns"),
-        (small, |fixed| put(fixed, at::COLUMNS, 33), "number of columns"),
-        (small, |fixed| put(fixed, at::COLUMNS, 8 | 25 << 7), "number of columns"),
-        (empty, |fixed| put(fixed, at::COLUMNS, 1), "number of columns"),
-        (small, |fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
-        (segmented, |fixed| put(fixed, at::COLUMNS, 3), "segment seeds"),
-        (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
-        (small, |fixed| fixed[at::COLUMNS.end - 1] |= 0x40, "order of bits"),
-        (small, |fixed| fixed[at::SEGMENTS] |= 0x20, "number of layers"),
-        (small, |fixed| put(fixed, at::RATE, 1 << 18 | 1), "rate"),
-        (balanced, |fixed| fixed[at::SHARD_BITS] = MAX_SHARD_BITS as u8 + 1, "shards"),
-        (balanced, |fixed| fixed[at::SHARD_BITS] = 0, "shards"),
-        (balanced, |fixed| put(fixed, at::SEGMENT_SLOTS, 0), "shards"),
-        (balanced, |fixed| fixed[at::OVERLOAD + 1] = 1, "shards"),
+    let changes: [([u8; FOOTER_BYTES], Change, &str); 20] = [
+        (small, |raw| raw[at::WHAT] |= 2 << 6, "smash"),
+        (small, |raw| put(raw, at::KEYS, 0), "number of slots"),
+        (small, |raw| put(raw, at::SEGMENT_SLOTS, 0), "number of slots"),
+        (empty, |raw| put(raw, at::KEYS, 1), "number of slots"),
+        (empty, |raw| put(raw, at::SEGMENT_SLOTS, 1), "number of slots"),
+        (segmented, |raw| raw[at::SEGMENT_SLOTS.start] |= 1, "segment size"),
+        (small, |raw| put(raw, at::COLUMNS, 0), "number of columns"),
+        (small, |raw| put(raw, at::COLUMNS, 33), "number of columns"),
+        (small, |raw| put(raw, at::COLUMNS, 8 | 25 << 7), "number of columns"),
+        (empty, |raw| put(raw, at::COLUMNS, 1), "number of columns"),
+        (small, |raw| put(raw, at::BOUNDARY, 1), "column boundary"),
+        (segmented, |raw| put(raw, at::COLUMNS, 3), "segment seeds"),
+        (small, |raw| raw[at::COLUMNS.end - 1] |= 0x20, "segment seeds"),
+        (small, |raw| raw[at::COLUMNS.end - 1] |= 0x40, "order of bits"),
+        (small, |raw| raw[at::SEGMENTS] |= 0x20, "number of layers"),
+        (small, |raw| put(raw, at::RATE, 1 << 18 | 1), "rate"),
+        (balanced, |raw| raw[at::SHARD_BITS] = MAX_SHARD_BITS as u8 + 1, "shards"),
+        (balanced, |raw| raw[at::SHARD_BITS] = 0, "shards"),
+        (balanced, |raw| put(raw, at::SEGMENT_SLOTS, 0), "shards"),
+        (balanced, |raw| raw[at::OVERLOAD + 1] = 1, "shards"),
     ];
-    for (fixed, change, field) in changes {
-        assert_eq!(refused(fixed, change), field);
+    for (raw, change, field) in changes {
+        assert_eq!(refused(raw, change), field);
     }
 }
 
@@ -387,33 +387,33 @@ fn what_no_function_is_is_refused_by_its_field() {
     let mut builder = Function::builder().value_bits(7).fingerprint_bits(2);
     builder.push("ada", 36);
     let function = builder.finish().expect("a pair");
-    let original: [u8; FIXED] = *function.as_bytes().last_chunk().expect("a fixed part");
+    let original: [u8; FOOTER_BYTES] = *function.as_bytes().last_chunk().expect("a footer");
     const fn columns(columns: u64, fingerprint: u64) -> u64 {
         columns | fingerprint << 7
     }
     const ROWS: u64 = (ROW_MAJOR as u64) << 13;
     assert_eq!(get(&original, at::COLUMNS), columns(9, 2));
     let decoded = |change: Change| {
-        let mut fixed = original;
-        change(&mut fixed);
-        decoded_from(&[0; 100], &fixed, Kind::Function)
+        let mut raw = original;
+        change(&mut raw);
+        decoded_from(&[0; 100], &raw, Kind::Function)
     };
-    let wide = decoded(|fixed| put(fixed, at::COLUMNS, columns(64, 63))).expect("a function");
+    let wide = decoded(|raw| put(raw, at::COLUMNS, columns(64, 63))).expect("a function");
     assert_eq!(wide.content, Content::Function { fingerprint_bits: 63 });
-    let narrow = decoded(|fixed| put(fixed, at::COLUMNS, columns(1, 0))).expect("a function");
+    let narrow = decoded(|raw| put(raw, at::COLUMNS, columns(1, 0))).expect("a function");
     assert_eq!(narrow.content, Content::Function { fingerprint_bits: 0 });
-    let rows = decoded(|fixed| put(fixed, at::COLUMNS, columns(32, 2) | ROWS)).expect("a function");
+    let rows = decoded(|raw| put(raw, at::COLUMNS, columns(32, 2) | ROWS)).expect("a function");
     assert_eq!(rows.shape.order, Order::Rows);
     let changes: [(Change, &str); 9] = [
-        (|fixed| put(fixed, at::COLUMNS, columns(9, 2) | ROWS), "order of bits"),
-        (|fixed| put(fixed, at::COLUMNS, columns(8, 2) | ROWS), "order of bits"),
-        (|fixed| put(fixed, at::COLUMNS, columns(9, 9)), "number of columns"),
-        (|fixed| put(fixed, at::COLUMNS, columns(9, 63)), "number of columns"),
-        (|fixed| put(fixed, at::COLUMNS, columns(0, 0)), "number of columns"),
-        (|fixed| put(fixed, at::COLUMNS, columns(65, 0)), "number of columns"),
-        (|fixed| fixed[at::WHAT] |= (Variant::Homogeneous as u8) << 2, "variant"),
-        (|fixed| put(fixed, at::BOUNDARY, 1), "column boundary"),
-        (|fixed| put(fixed, at::RATE, 1 << 18), "rate"),
+        (|raw| put(raw, at::COLUMNS, columns(9, 2) | ROWS), "order of bits"),
+        (|raw| put(raw, at::COLUMNS, columns(8, 2) | ROWS), "order of bits"),
+        (|raw| put(raw, at::COLUMNS, columns(9, 9)), "number of columns"),
+        (|raw| put(raw, at::COLUMNS, columns(9, 63)), "number of columns"),
+        (|raw| put(raw, at::COLUMNS, columns(0, 0)), "number of columns"),
+        (|raw| put(raw, at::COLUMNS, columns(65, 0)), "number of columns"),
+        (|raw| raw[at::WHAT] |= (Variant::Homogeneous as u8) << 2, "variant"),
+        (|raw| put(raw, at::BOUNDARY, 1), "column boundary"),
+        (|raw| put(raw, at::RATE, 1 << 18), "rate"),
     ];
     for (change, field) in changes {
         match decoded(change) {
@@ -421,14 +421,14 @@ fn what_no_function_is_is_refused_by_its_field() {
             other => panic!("{other:?}"),
         }
     }
-    let found = Header::read(function.as_bytes(), Kind::Filter).expect_err("no filter");
+    let found = Footer::read(function.as_bytes(), Kind::Filter).expect_err("no filter");
     assert!(matches!(
         found,
         OpenError::WrongKind { expected: Kind::Filter, found: Kind::Function }
     ));
 }
 
-/// No panic while reading; and where a header is accepted, none while asking a function
+/// No panic while reading; and where a footer is accepted, none while asking a function
 /// whose every byte is hostile.
 #[test]
 fn hostile_functions_never_panic() {
@@ -437,27 +437,27 @@ fn hostile_functions_never_panic() {
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut wide, mut row_major) = (0, 0, 0);
     for _ in 0..60_000 {
-        let mut fixed = hostile(&mut random);
+        let mut raw = hostile(&mut random);
         let number = random.below(64) & random.below(64);
-        let features = get(&fixed, at::COLUMNS) >> 13 << 13;
+        let features = get(&raw, at::COLUMNS) >> 13 << 13;
         let columns = match random.below(4) {
             0 => 16 << random.below(3) | u64::from(ROW_MAJOR) << 13,
             _ => random.below(66),
         };
-        put(&mut fixed, at::COLUMNS, columns | number << 7 | features);
-        put(&mut fixed, at::BOUNDARY, random.below(16) / 15);
-        fixed[at::WHAT] = fixed[at::WHAT] & !3 | Kind::Function as u8;
-        if fixed[at::WHAT] >> 2 & 3 != Variant::Balanced as u8 {
-            put(&mut fixed, at::RATE, random.below(16) / 15);
+        put(&mut raw, at::COLUMNS, columns | number << 7 | features);
+        put(&mut raw, at::BOUNDARY, random.below(16) / 15);
+        raw[at::WHAT] = raw[at::WHAT] & !3 | Kind::Function as u8;
+        if raw[at::WHAT] >> 2 & 3 != Variant::Balanced as u8 {
+            put(&mut raw, at::RATE, random.below(16) / 15);
         }
-        let fixed = sealed(fixed);
-        let expected = match Header::read(&fixed, Kind::Function) {
-            Ok(_) => FIXED as u64,
+        let raw = sealed(raw);
+        let expected = match Footer::read(&raw, Kind::Function) {
+            Ok(_) => FOOTER_BYTES as u64,
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
             Err(_) => continue,
         };
-        let data = &noise[..expected as usize - FIXED];
-        let function = Function::open([data, &fixed].concat()).expect("the announced length");
+        let data = &noise[..expected as usize - FOOTER_BYTES];
+        let function = Function::open([data, &raw].concat()).expect("the announced length");
         accepted += 1;
         wide += u32::from(function.value_bits() > 32);
         row_major += columns >> 14;
@@ -475,32 +475,32 @@ fn hostile_functions_never_panic() {
     assert!(row_major > 100, "{row_major} in rows: the test shows too little");
 }
 
-/// A fixed part of ours with hostile contents: now and then any bits, mostly bits that
+/// A footer of ours with hostile contents: now and then any bits, mostly bits that
 /// have a chance to be accepted.
-fn hostile(random: &mut Random) -> [u8; FIXED] {
-    let mut fixed: [u8; FIXED] = random.bytes(FIXED).try_into().expect("the length");
+fn hostile(random: &mut Random) -> [u8; FOOTER_BYTES] {
+    let mut raw: [u8; FOOTER_BYTES] = random.bytes(FOOTER_BYTES).try_into().expect("the length");
     if random.below(8) > 0 {
         let slots = match random.below(2) {
             0 => random.below(3000),
             _ => random.below(40) * 64,
         };
-        put(&mut fixed, at::SEGMENT_SLOTS, slots);
-        put(&mut fixed, at::BOUNDARY, random.next() >> 24 >> random.below(41));
-        put(&mut fixed, at::RATE, random.below(2) * (random.next() >> 40));
+        put(&mut raw, at::SEGMENT_SLOTS, slots);
+        put(&mut raw, at::BOUNDARY, random.next() >> 24 >> random.below(41));
+        put(&mut raw, at::RATE, random.below(2) * (random.next() >> 40));
         let features = random.below(2) << 13;
-        put(&mut fixed, at::COLUMNS, random.below(34) | features);
-        fixed[at::WHAT] &= 0b0111_1100;
-        if fixed[at::WHAT] >> 2 & 3 == Variant::Balanced as u8 {
-            put(&mut fixed, at::RATE, random.below(18) | random.below(256) << 8);
+        put(&mut raw, at::COLUMNS, random.below(34) | features);
+        raw[at::WHAT] &= 0b0111_1100;
+        if raw[at::WHAT] >> 2 & 3 == Variant::Balanced as u8 {
+            put(&mut raw, at::RATE, random.below(18) | random.below(256) << 8);
         }
-        fixed[at::SEGMENTS] = random.below(8) as u8;
+        raw[at::SEGMENTS] = random.below(8) as u8;
     }
-    fixed[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
-    fixed[at::MAGIC].copy_from_slice(&MAGIC);
-    sealed(fixed)
+    raw[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+    raw[at::MAGIC].copy_from_slice(&MAGIC);
+    sealed(raw)
 }
 
-/// No panic while reading; and where a header is accepted, none while asking a filter
+/// No panic while reading; and where a footer is accepted, none while asking a filter
 /// whose every byte is hostile.
 #[test]
 fn hostile_headers_never_panic() {
@@ -509,16 +509,16 @@ fn hostile_headers_never_panic() {
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut balanced) = (0, 0);
     for _ in 0..40_000 {
-        let fixed = hostile(&mut random);
-        let expected = match Header::read(&fixed, Kind::Filter) {
-            Ok(_) => FIXED as u64,
+        let raw = hostile(&mut random);
+        let expected = match Footer::read(&raw, Kind::Filter) {
+            Ok(_) => FOOTER_BYTES as u64,
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
             Err(_) => continue,
         };
-        let data = &noise[..expected as usize - FIXED];
-        let filter = Filter::open([data, &fixed].concat()).expect("the announced length");
+        let data = &noise[..expected as usize - FOOTER_BYTES];
+        let filter = Filter::open([data, &raw].concat()).expect("the announced length");
         accepted += 1;
-        balanced += u32::from(header_of_bytes(filter.as_bytes()).shape.shards().is_some());
+        balanced += u32::from(footer_of_bytes(filter.as_bytes()).shape.shards().is_some());
         for _ in 0..20 {
             filter.contains_hash(random.next());
         }
@@ -541,16 +541,16 @@ fn hostile_parts_never_panic() {
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut huge) = (0, 0);
     for _ in 0..60_000 {
-        let mut fixed = hostile(&mut random);
-        fixed[at::WHAT] = fixed[at::WHAT] & !0b1011 | Kind::Part as u8;
+        let mut raw = hostile(&mut random);
+        raw[at::WHAT] = raw[at::WHAT] & !0b1011 | Kind::Part as u8;
         if random.below(4) == 0 {
-            fixed[at::SEGMENTS] = random.below(32) as u8;
-            put(&mut fixed, at::SEGMENT_SLOTS, random.below(1 << 26) * 64);
+            raw[at::SEGMENTS] = random.below(32) as u8;
+            put(&mut raw, at::SEGMENT_SLOTS, random.below(1 << 26) * 64);
         }
         let parts = random.next() as u32 >> random.below(32);
         let number = random.below(u64::from(parts) + 1) as u32;
         let label = [number, parts, 7].map(u32::to_le_bytes).concat();
-        let end = [&label[..], &sealed(fixed)].concat();
+        let end = [&label[..], &sealed(raw)].concat();
         let expected = match part::read(&end) {
             Ok(_) => end.len() as u64,
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
@@ -559,7 +559,7 @@ fn hostile_parts_never_panic() {
         let data = &noise[..expected as usize - end.len()];
         let part = Part::open([data, &end].concat()).expect("the announced length");
         accepted += 1;
-        huge += u32::from(part.header.shape.data_bytes() > 1 << 40);
+        huge += u32::from(part.footer.shape.data_bytes() > 1 << 40);
         for hash in (0..20).map(|_| random.next()).chain([0, u64::MAX]) {
             assert!(part.contains_hash(hash) || part.covers(hash));
         }
@@ -593,20 +593,20 @@ fn hostile_layers_never_panic() {
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut excepted) = (0, 0);
     for _ in 0..20_000 {
-        let mut fixed = hostile(&mut random);
+        let mut raw = hostile(&mut random);
         let count = 1 + random.below(7) as usize;
         let size = |random: &mut Random| match random.below(8) {
             0 => random.next() & 0xffff_ffff,
             1 => random.below(3000),
             _ => 512 * (1 + random.below(6)),
         };
-        fixed[at::WHAT] = 3 << 2 | (1 + random.below(3) as u8) << 4 | (random.below(2) as u8) << 6;
-        fixed[at::SEGMENTS] = (count as u8) << 5 | random.below(3) as u8;
-        put(&mut fixed, at::SEGMENT_SLOTS, size(&mut random));
-        put(&mut fixed, at::BOUNDARY, random.below(30));
-        put(&mut fixed, at::COLUMNS, 1 + random.below(20));
-        put(&mut fixed, at::RATE, 0);
-        let fixed = sealed(fixed);
+        raw[at::WHAT] = 3 << 2 | (1 + random.below(3) as u8) << 4 | (random.below(2) as u8) << 6;
+        raw[at::SEGMENTS] = (count as u8) << 5 | random.below(3) as u8;
+        put(&mut raw, at::SEGMENT_SLOTS, size(&mut random));
+        put(&mut raw, at::BOUNDARY, random.below(30));
+        put(&mut raw, at::COLUMNS, 1 + random.below(20));
+        put(&mut raw, at::RATE, 0);
+        let raw = sealed(raw);
         let mut directory = Vec::new();
         for number in 1..=count {
             let bits = if number == count { 0 } else { random.below(3) as u8 };
@@ -620,8 +620,8 @@ fn hostile_layers_never_panic() {
             _ => random.below(100) as u32,
         };
         directory.extend_from_slice(&exceptions.to_le_bytes());
-        let end = [&directory[..], &fixed].concat();
-        let expected = match Header::read(&end, Kind::Filter) {
+        let end = [&directory[..], &raw].concat();
+        let expected = match Footer::read(&end, Kind::Filter) {
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
             _ => continue,
         };
@@ -643,14 +643,14 @@ fn layers_that_cannot_be_are_refused() {
     let mut builder = Filter::builder().variant(Variant::Bumped).width(Width::W32).columns(5.0);
     builder.extend(0..20_000);
     let filter = builder.finish().expect("a filter");
-    let shape = header_of(&filter).shape;
+    let shape = footer_of(&filter).shape;
     let count = shape.further.layers().len();
     assert!(count >= 2, "{shape:?}");
-    let directory = filter.as_bytes().len() - FIXED - (5 * count + 4);
+    let directory = filter.as_bytes().len() - FOOTER_BYTES - (5 * count + 4);
     let with = |at: usize, value: u8| {
         let mut bytes = filter.as_bytes().to_vec();
         bytes[directory + at] = value;
-        match Header::read(&bytes, Kind::Filter) {
+        match Footer::read(&bytes, Kind::Filter) {
             Err(OpenError::Inconsistent { field }) => field,
             Err(OpenError::WrongLength { .. }) => "length",
             other => panic!("{other:?}"),
@@ -668,12 +668,12 @@ fn layers_that_cannot_be_are_refused() {
     let end = directory + last;
     bytes[end..end + 4].fill(0);
     assert!(matches!(
-        Header::read(&bytes, Kind::Filter),
+        Footer::read(&bytes, Kind::Filter),
         Err(OpenError::Inconsistent { field: "last layer" })
     ));
     // Any bit of codes, exceptions and directory is noticed at the latest by verifying.
     let begin = shape.layout().size_in_bytes() as usize;
-    for bit in begin * 8..(filter.as_bytes().len() - FIXED) * 8 {
+    for bit in begin * 8..(filter.as_bytes().len() - FOOTER_BYTES) * 8 {
         let mut bytes = filter.as_bytes().to_vec();
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert!(verify(&bytes, Kind::Filter).is_err(), "bit {bit}");
@@ -690,6 +690,6 @@ fn layers_that_cannot_be_are_refused() {
 fn noise_is_refused() {
     let mut random = Random(5);
     for len in 0..2000 {
-        assert!(Header::read(&random.bytes(len), Kind::Filter).is_err());
+        assert!(Footer::read(&random.bytes(len), Kind::Filter).is_err());
     }
 }

@@ -413,9 +413,9 @@ impl<'p> FunctionBuilder<'p> {
 
     /// Makes rows of values, unless one has too many bits.
     fn join_rows(&mut self) -> Result<(), BuildError> {
-        let (rows, most) = (self.rows, self.rows.most());
+        let (rows, max) = (self.rows, self.rows.max_value());
         for (position, item) in (0..).zip(&mut self.collected.store.items) {
-            if item.value > most {
+            if item.value > max {
                 let (value, value_bits) = (item.value, rows.value_bits);
                 return Err(BuildError::ValueTooWide { position, value, value_bits });
             }

@@ -11,7 +11,7 @@ pub use builder::FunctionBuilder;
 use row::Rows;
 
 use crate::error::{BuildError, Kind, OpenError};
-use crate::format::{self, Content, Header, Packed};
+use crate::format::{self, Content, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{Probe, Retrieval};
 use crate::ribbon::equation::mix;
@@ -127,7 +127,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// Opens a function over bytes that are there already, in constant time and without a
     /// copy.
     ///
-    /// Only the fixed part at the end is read and checked; [`verify`](Self::verify) checks
+    /// Only the footer at the end is read and checked; [`verify`](Self::verify) checks
     /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
     /// panic or read outside.
     ///
@@ -146,22 +146,22 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[inline]
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let mut header = Header::EMPTY;
-        header.fill(bytes, Kind::Function)?;
+        let mut footer = Footer::EMPTY;
+        footer.fill(bytes, Kind::Function)?;
         let (len, packed) = (bytes.len(), Packed::of(bytes));
-        let fingerprint_bits = match header.content {
+        let fingerprint_bits = match footer.content {
             Content::Function { fingerprint_bits } => fingerprint_bits,
             Content::Filter { .. } => 0,
         };
-        let value_bits = header.shape.columns - fingerprint_bits;
-        let probe = Probe::of_filter(&header, bytes, Kernel::best());
+        let value_bits = footer.shape.columns - fingerprint_bits;
+        let probe = Probe::of_filter(&footer, bytes, Kernel::best());
         let rows = Rows { value_bits, fingerprint_bits };
-        let finds_nothing = header.keys == 0 && fingerprint_bits > 0;
+        let finds_nothing = footer.keys == 0 && fingerprint_bits > 0;
         Ok(Self { data, packed, rows, probe, finds_nothing, len })
     }
 
-    fn header(&self) -> Header {
-        self.packed.header(self.data.as_ref())
+    fn footer(&self) -> Footer {
+        self.packed.footer(self.data.as_ref())
     }
 
     /// Checks every byte against the checksums.
@@ -172,7 +172,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// let mut bytes = Function::build([("ada", 36)], 7)?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
     /// let altered = Function::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::DataDamaged)));
+    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptData)));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -350,7 +350,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
-        self.probe = Probe::of_filter(&self.header(), self.data.as_ref(), kernel);
+        self.probe = Probe::of_filter(&self.footer(), self.data.as_ref(), kernel);
         self
     }
 
@@ -384,7 +384,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn len(&self) -> u64 {
-        self.header().keys
+        self.footer().keys
     }
 
     /// Whether there is no key.
@@ -398,7 +398,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         self.len() == 0
     }
 
-    /// All bytes, the fixed part included.
+    /// All bytes, the footer included.
     ///
     /// ```
     /// # let roots = ribbonfilter::Function::build((0..1000u64).map(|n| (n * n, n)), 10)?;
@@ -448,7 +448,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn variant(&self) -> Variant {
-        self.header().shape.variant
+        self.footer().shape.variant
     }
 
     /// The ribbon width.
@@ -459,7 +459,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn width(&self) -> Width {
-        self.header().shape.width
+        self.footer().shape.width
     }
 
     /// The seed under which keys are hashed.

@@ -18,7 +18,7 @@ pub(super) struct Rows {
 impl Rows {
     /// The largest value.
     #[inline]
-    pub(super) fn most(self) -> u64 {
+    pub(super) fn max_value(self) -> u64 {
         u64::MAX >> (64 - self.value_bits)
     }
 
@@ -35,7 +35,7 @@ impl Rows {
     /// The value in a row.
     #[inline]
     pub(super) fn value(self, row: u64) -> u64 {
-        row & self.most()
+        row & self.max_value()
     }
 
     /// The value in a row if it is one of a key with this mixed hash.
@@ -59,7 +59,7 @@ mod tests {
             let rows = Rows { value_bits, fingerprint_bits };
             let mut found = 0;
             for _ in 0..4096 {
-                let (mixed, value) = (random.next(), random.next() & rows.most());
+                let (mixed, value) = (random.next(), random.next() & rows.max_value());
                 let row = rows.join(mixed, value);
                 assert_eq!(rows.value(row), value);
                 assert_eq!(rows.value_of(mixed, row), Some(value));

@@ -52,15 +52,15 @@ impl<'a> Readable<'a> {
 /// [`Instructions::sum_rows`] without any but those of every target.
 #[inline(always)]
 pub(super) fn sum_rows<B: Band, const SIZE: usize>(rows: &[u8], coefficients: B) -> u64 {
-    let at_once = 8 / SIZE;
+    let batched = 8 / SIZE;
     let mut sum = 0;
     let mut halves = coefficients.to_words().into_iter();
     for rows in rows.chunks(64 * SIZE) {
         let mut chosen = halves.next().unwrap_or_default();
         for word in rows.chunks_exact(8) {
             let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
-            sum ^= word & const { masks::<SIZE>() }[chosen as usize % (1 << at_once)];
-            chosen >>= at_once;
+            sum ^= word & const { masks::<SIZE>() }[chosen as usize % (1 << batched)];
+            chosen >>= batched;
         }
     }
     folded::<SIZE>(sum)

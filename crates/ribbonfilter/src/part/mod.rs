@@ -3,14 +3,14 @@
 //!
 //! Every key of a Standard or a Homogeneous filter has one place, `w` slots that begin in one
 //! block. A part owns some blocks and holds a copy of those behind them that equations reach into
-//! ([`Stretch`]), so that every query touches a single part. The bytes of the parts are copies:
+//! ([`BlockRange`]), so that every query touches a single part. The bytes of the parts are copies:
 //! nothing is solved again, no answer changes, and joined they are the filter.
 
 use crate::error::{JoinError, Kind, OpenError, ShrinkError};
 use crate::format::part::{self, Label};
-use crate::format::{self, FIXED, Header};
+use crate::format::{self, FOOTER_BYTES, Footer};
 use crate::query::{InPart, Membership, Probe};
-use crate::ribbon::range::Stretch;
+use crate::ribbon::range::BlockRange;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::{try_filled, try_reserve};
 use crate::{Filter, Key, Variant, Width};
@@ -49,9 +49,9 @@ use core::fmt;
 pub struct Part<D = OwnedBytes> {
     data: D,
     /// That of the filter.
-    pub(crate) header: Header,
+    pub(crate) footer: Footer,
     label: Label,
-    stretch: Stretch,
+    range: BlockRange,
     probe: Probe<Membership, InPart>,
     /// The bytes that `data` had when it was opened.
     len: usize,
@@ -82,21 +82,21 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// than the filter has blocks (of 16, 32 or 64 slots; an empty filter can be cut into one
     /// part). If the filter is damaged, or if memory runs out.
     pub fn cut(&self, parts: u32) -> Result<Vec<Part>, ShrinkError> {
-        let header = self.header();
-        let shape = &header.shape;
+        let footer = self.footer();
+        let shape = &footer.shape;
         if !part::can_be_cut(shape.variant) {
             return Err(ShrinkError::CannotBeCut { variant: shape.variant });
         }
-        let most = Stretch::most(shape);
-        if parts == 0 || u64::from(parts) > most {
-            return Err(ShrinkError::WrongParts { parts: parts.into(), most });
+        let max = BlockRange::max(shape);
+        if parts == 0 || u64::from(parts) > max {
+            return Err(ShrinkError::WrongParts { parts: parts.into(), max });
         }
         let filter = self.whole_bytes()?;
         let mut cut = Vec::new();
         try_reserve(&mut cut, parts as usize)?;
         for number in 0..parts {
             let label = Label { number, parts, filter: part::check_of(filter) };
-            cut.push(Part::of(filter, &header, label)?);
+            cut.push(Part::of(filter, &footer, label)?);
         }
         Ok(cut)
     }
@@ -123,10 +123,11 @@ impl Filter {
     pub fn join<D: AsRef<[u8]>>(parts: &[Part<D>]) -> Result<Self, JoinError> {
         let first = parts.first().ok_or(JoinError::Nothing)?;
         check_all_there(first, parts)?;
-        let mut joined = OwnedBytes::zeroed(first.header.shape.data_bytes() as usize + FIXED)?;
+        let mut joined =
+            OwnedBytes::zeroed(first.footer.shape.data_bytes() as usize + FOOTER_BYTES)?;
         for (position, part) in parts.iter().enumerate() {
             let bytes = part.whole_bytes().ok_or(JoinError::Damaged { position })?;
-            part::put_back(joined.as_mut(), bytes, &part.header, &part.stretch);
+            part::put_back(joined.as_mut(), bytes, &part.footer, &part.range);
         }
         let end = first.whole_bytes().ok_or(JoinError::Damaged { position: 0 })?;
         if !part::complete(joined.as_mut(), end, first.label) {
@@ -143,7 +144,7 @@ fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinErro
     let mut seen = try_filled(false, parts.len().min(count as usize))?;
     for (position, part) in parts.iter().enumerate() {
         let Label { number, .. } = part.label;
-        if part.header != first.header || part.label != (Label { number, ..first.label }) {
+        if part.footer != first.footer || part.label != (Label { number, ..first.label }) {
             return Err(JoinError::Foreign { position });
         }
         // Beyond the number of parts given there is a gap before it.
@@ -162,10 +163,10 @@ fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinErro
 
 impl Part {
     /// A part of a filter.
-    fn of(filter: &[u8], header: &Header, label: Label) -> Result<Self, ShrinkError> {
-        let stretch = Stretch::new(&header.shape, label.number, label.parts);
-        let mut bytes = OwnedBytes::zeroed(part::part_bytes(header, &stretch))?;
-        part::write(bytes.as_mut(), filter, header, &stretch, label);
+    fn of(filter: &[u8], footer: &Footer, label: Label) -> Result<Self, ShrinkError> {
+        let range = BlockRange::new(&footer.shape, label.number, label.parts);
+        let mut bytes = OwnedBytes::zeroed(part::part_bytes(footer, &range))?;
+        part::write(bytes.as_mut(), filter, footer, &range, label);
         Ok(Self::open(bytes).expect("what was cut can be opened"))
     }
 
@@ -213,9 +214,9 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// If the bytes are not a part that this version can read, or not all of one.
     pub fn open(data: D) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
-        let (len, (header, label, stretch)) = (bytes.len(), part::read(bytes)?);
-        let probe = Probe::of_part(&header, &stretch, bytes);
-        Ok(Self { data, header, label, stretch, probe, len })
+        let (len, (footer, label, range)) = (bytes.len(), part::read(bytes)?);
+        let probe = Probe::of_part(&footer, &range, bytes);
+        Ok(Self { data, footer, label, range, probe, len })
     }
 
     /// Checks every byte against the checksums.
@@ -230,8 +231,8 @@ impl<D: AsRef<[u8]>> Part<D> {
     fn whole_bytes(&self) -> Option<&[u8]> {
         let bytes = self.data.as_ref();
         format::verify(bytes, Kind::Part).ok()?;
-        let (header, label, _) = part::read(bytes).ok()?;
-        (header == self.header && label == self.label).then_some(bytes)
+        let (footer, label, _) = part::read(bytes).ok()?;
+        (footer == self.footer && label == self.label).then_some(bytes)
     }
 
     /// Whether this part answers for the key with this hash. Of all parts of a filter just one
@@ -259,7 +260,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// ```
     #[inline]
     pub fn covers_key(&self, key: impl Key) -> bool {
-        self.covers(key.key_hash(self.header.key_seed))
+        self.covers(key.key_hash(self.footer.key_seed))
     }
 
     /// Whether the key might be in the set: the filter's answer, if this part
@@ -272,7 +273,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// ```
     #[inline]
     pub fn contains(&self, key: impl Key) -> bool {
-        self.contains_hash(key.key_hash(self.header.key_seed))
+        self.contains_hash(key.key_hash(self.footer.key_seed))
     }
 
     /// [`contains`](Self::contains) for the key with this hash.
@@ -309,34 +310,34 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.label.parts
     }
 
-    /// All bytes, the fixed part included.
+    /// All bytes, the footer included.
     pub fn size_in_bytes(&self) -> usize {
         self.len
     }
 
     /// The number of keys of the whole filter. How many of them a part covers is not known.
     pub fn filter_len(&self) -> u64 {
-        self.header.keys
+        self.footer.keys
     }
 
     /// The false-positive rate of the whole filter.
     pub fn filter_rate(&self) -> f64 {
-        self.header.rate()
+        self.footer.rate()
     }
 
     /// The filter's variant.
     pub fn variant(&self) -> Variant {
-        self.header.shape.variant
+        self.footer.shape.variant
     }
 
     /// The filter's ribbon width.
     pub fn width(&self) -> Width {
-        self.header.shape.width
+        self.footer.shape.width
     }
 
     /// The seed under which keys are hashed.
     pub fn key_seed(&self) -> u64 {
-        self.header.key_seed
+        self.footer.key_seed
     }
 }
 

@@ -71,7 +71,7 @@ const fn least_log(width: Width) -> u32 {
 }
 
 /// The share of slots that stay empty with the largest shards.
-const fn most_waste(width: Width) -> f64 {
+const fn max_waste(width: Width) -> f64 {
     match width {
         Width::W16 | Width::W32 => 0.0095,
         Width::W64 => 0.0013,
@@ -85,8 +85,8 @@ pub(super) fn segment_log(width: Width) -> u32 {
 }
 
 /// The most keys for which a width makes sense.
-pub(super) fn most_keys(width: Width) -> u64 {
-    standard::most_keys(width)
+pub(super) fn max_keys(width: Width) -> u64 {
+    standard::max_keys(width)
 }
 
 pub(super) fn system(keys: u64, width: Width) -> System {
@@ -98,7 +98,7 @@ pub(super) fn system(keys: u64, width: Width) -> System {
     let segments = (1u64 << segment_bits) as f64;
     let shard_keys = keys as f64 / (1u64 << shards_log) as f64;
     let largest = (2u64 << shard_log(width)) as f64;
-    let waste = most_waste(width) * libm::pow(shard_keys / largest, WASTE_POWER);
+    let waste = max_waste(width) * libm::pow(shard_keys / largest, WASTE_POWER);
     let spare = f64::from(width.bits()) * (LAST_SHARD + SEGMENT_END * segments);
     let slots = keys as f64 * (1.0 + waste) + spare;
     System {

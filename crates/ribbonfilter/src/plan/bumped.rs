@@ -100,7 +100,7 @@ pub(super) const fn segment_log(width: Width) -> u32 {
 }
 
 /// The most keys for which a width makes sense.
-pub(super) const fn most_keys(width: Width) -> u64 {
+pub(super) const fn max_keys(width: Width) -> u64 {
     // A code would cost as much as it saves.
     if matches!(width, Width::W16) { 0 } else { u64::MAX }
 }
@@ -123,8 +123,8 @@ pub(super) fn system(
     let variance = segments * fit.end_variance + slots * fit.hole_variance;
     let last_keys = keys as f64 - slots + lost;
     // The same for all keys of an octave, lest the size fall while the keys grow.
-    let most_last_keys = match layers.last() {
-        Some(_) => most_last_keys(keys, width, segments * fit.end),
+    let max_last_keys = match layers.last() {
+        Some(_) => max_last_keys(keys, width, segments * fit.end),
         None => last_keys,
     };
     // Where the last layer holds a small share of the keys, many attempts are cheap.
@@ -132,7 +132,7 @@ pub(super) fn system(
         Effort::Normal if layers.is_empty() => Chance::MEDIUM,
         _ => Chance::LOW,
     };
-    let spare = chance.spare(most_last_keys, width) + DEVIATIONS * libm::sqrt(variance);
+    let spare = chance.spare(max_last_keys, width) + DEVIATIONS * libm::sqrt(variance);
     let mut last_slots = libm::ceil(last_keys + spare) as u64;
     let asked = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
     let missing = asked.saturating_sub(slots as u64 + last_slots);
@@ -194,7 +194,7 @@ fn segment_bits(keys: u64, fit: &Fit) -> u32 {
 }
 
 /// The most keys that reach the last layer, in the mean, for any keys of the octave.
-fn most_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
+fn max_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
     let fit = fit(width);
     let top = 2.0 * (1u64 << keys.ilog2()) as f64;
     let layers = bumping_layers(keys, width);
@@ -205,8 +205,8 @@ fn most_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
 /// Slots that the last layer is given after so many failures: in the end enough for all keys,
 /// since hashes that are far from random may be bumped by every other layer.
 fn grown(keys: u64, growth: u32) -> u64 {
-    let most = (2 * keys).min(1 << 31);
-    (((keys >> 10) + 1) * ((1 << growth) - 1)).min(most) + u64::from(growth)
+    let max = (2 * keys).min(1 << 31);
+    (((keys >> 10) + 1) * ((1 << growth) - 1)).min(max) + u64::from(growth)
 }
 
 /// Buckets that bump everything: the mean of a Poisson variable and four deviations.
@@ -215,7 +215,7 @@ fn exceptions(keys: u64, width: Width) -> u32 {
     (mean + 4.0 * libm::sqrt(mean)) as u32
 }
 
-/// Room for more of them after so many failures, in the end for all buckets.
+/// Budget for more of them after so many failures, in the end for all buckets.
 fn exceptions_grown(layers: &[Layer], width: Width, growth: u32) -> u32 {
     let buckets = Buckets::of(width);
     if growth == 0 || buckets.covers_all() {

@@ -4,7 +4,7 @@
 //! Building and shrinking choose by the same rules. That is why a filter shrunk to a target
 //! has the bytes of one that was built for it, wherever slots do not depend on columns.
 
-use crate::format::FIXED;
+use crate::format::FOOTER_BYTES;
 use crate::ribbon::shape::Shape;
 use core::cmp::Reverse;
 
@@ -21,35 +21,35 @@ impl Sketch {
     }
 
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        self.shape.data_bytes().saturating_add(FIXED as u64)
+        self.shape.data_bytes().saturating_add(FOOTER_BYTES as u64)
     }
 }
 
 /// So many columns, and one fewer in the blocks before a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
-    pub(crate) most: u32,
+    pub(crate) max: u32,
     pub(crate) boundary: u64,
 }
 
 impl Columns {
-    pub(crate) fn whole(most: u32) -> Self {
-        Self { most, boundary: 0 }
+    pub(crate) fn whole(max: u32) -> Self {
+        Self { max, boundary: 0 }
     }
 
     /// The fewest of up to `most` columns that promise a rate, or the lowest rate that any do.
     pub(crate) fn for_rate(
         rate: f64,
-        most: u32,
+        max: u32,
         sketch: impl Fn(Self) -> Sketch,
     ) -> Result<Self, f64> {
         // No column does more than halve the rate.
         let fewest = (libm::floor(-libm::log2(rate)) as u32).max(1);
         let rate_of = |columns| sketch(Self::whole(columns)).rate;
-        let Some(columns) = (fewest..=most).find(|&columns| rate_of(columns) <= rate) else {
-            return Err((1..=most).map(rate_of).fold(1.0, f64::min));
+        let Some(columns) = (fewest..=max).find(|&columns| rate_of(columns) <= rate) else {
+            return Err((1..=max).map(rate_of).fold(1.0, f64::min));
         };
-        let at = |boundary| Self { most: columns, boundary };
+        let at = |boundary| Self { max: columns, boundary };
         // The boundary as far back as the rate allows: the rate grows about in proportion.
         let whole = sketch(at(0));
         let guess = (rate / whole.rate - 1.0) * whole.blocks() as f64;
@@ -63,14 +63,14 @@ impl Columns {
         match self.boundary.checked_sub(more) {
             Some(boundary) => Self { boundary, ..self },
             None => {
-                Self { most: self.most + 1, boundary: blocks.saturating_sub(more - self.boundary) }
+                Self { max: self.max + 1, boundary: blocks.saturating_sub(more - self.boundary) }
             }
         }
     }
 
     /// The others if those are more.
     pub(crate) fn or_more(self, others: Self) -> Self {
-        let order = |columns: Self| (columns.most, Reverse(columns.boundary));
+        let order = |columns: Self| (columns.max, Reverse(columns.boundary));
         if order(others) > order(self) { others } else { self }
     }
 
@@ -79,22 +79,22 @@ impl Columns {
         let whole = libm::ceil(columns);
         let blocks = sketch(Self::whole(whole as u32)).blocks();
         let boundary = libm::round((whole - columns) * blocks as f64) as u64;
-        Self { most: whole as u32, boundary: boundary.min(blocks - 1) }
+        Self { max: whole as u32, boundary: boundary.min(blocks - 1) }
     }
 
     /// Those of the lowest rate that fit so many bytes, or the bytes that the least need.
     pub(crate) fn for_bytes(
         bytes: u64,
-        least: Self,
-        most: u32,
+        min: Self,
+        max: u32,
         sketch: impl Fn(Self) -> Sketch,
     ) -> Result<Self, u64> {
-        let needed = sketch(least).size_in_bytes();
+        let needed = sketch(min).size_in_bytes();
         if needed > bytes {
             return Err(needed);
         }
         let mut best = None;
-        for columns in (1..=most).rev() {
+        for columns in (1..=max).rev() {
             // Fewer columns cannot reach a lower rate than this.
             if best.is_some_and(|(_, rate): (Self, f64)| rate <= libm::exp2(-f64::from(columns))) {
                 break;
@@ -106,13 +106,13 @@ impl Columns {
             if boundary >= whole.blocks() {
                 continue;
             }
-            let fitting = Self { most: columns, boundary };
+            let fitting = Self { max: columns, boundary };
             let rate = sketch(fitting).rate;
             if best.is_none_or(|(_, lowest)| rate <= lowest) {
                 best = Some((fitting, rate));
             }
         }
-        Ok(best.map_or(least, |(best, _)| best))
+        Ok(best.map_or(min, |(best, _)| best))
     }
 }
 

@@ -5,11 +5,11 @@
 //! **Screened**, for sets up to a few million keys. A rate above the nominal one comes
 //! from queues of starts that leave a window fewer than about `r` free dimensions. Seeds
 //! are screened so that no queue comes nearer to the width than a *margin* of `r + 6`; the
-//! larger the set, the less one bad stretch weighs in its rate, a factor of two for one
+//! larger the set, the less one bad range weighs in its rate, a factor of two for one
 //! step of the margin. How many slots that takes is the formula of the Standard ribbon
 //! at a smaller width: a Standard system fails when a queue comes within 5 of its width.
 //!
-//! **In the mean**, for larger sets and narrow ribbons, where bad stretches are so many
+//! **In the mean**, for larger sets and narrow ribbons, where bad ranges are so many
 //! that their sum is all but certain. By the theory of queues a queue of length `q` has a
 //! chance that falls as `exp(-theta q)`, where `theta` solves
 //! `theta / (exp(theta) - 1) = n / m`, so the rate exceeds its nominal value by a share
@@ -41,18 +41,18 @@ pub(super) const SEGMENT_LOG: u32 = 18;
 /// the rate can be held close to the nominal one.
 const SMALL_LOG: u32 = 17;
 
-/// From `1 << FORGIVING_LOG` keys on one bad stretch weighs less and less.
+/// From `1 << FORGIVING_LOG` keys on one bad range weighs less and less.
 const FORGIVING_LOG: u32 = 12;
 
 /// Spare slots that even the smallest system needs besides its columns.
-const LEAST_SPARE: u64 = 9;
+const MIN_SPARE: u64 = 9;
 
 /// The most columns that a width supports: a window of `w` slots must span them all.
-pub(super) fn most_columns(width: Width) -> u32 {
+pub(super) fn max_columns(width: Width) -> u32 {
     (width.bits() / 2).min(32)
 }
 
-/// The system for a number of columns, which may be a fraction: bad stretches add the same rate
+/// The system for a number of columns, which may be a fraction: bad ranges add the same rate
 /// whatever the columns, so that what matters is their average.
 pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
@@ -61,8 +61,8 @@ pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let mean = Regime::in_the_mean(keys, width, columns);
     let regime = if screened.overhead < mean.overhead { screened } else { mean };
     let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
-    let least = segment_keys as u64 + libm::ceil(columns) as u64 + LEAST_SPARE;
-    let segment_slots = wanted.max(least);
+    let min = segment_keys as u64 + libm::ceil(columns) as u64 + MIN_SPARE;
+    let segment_slots = wanted.max(min);
     System {
         segment_bits,
         segment_slots,
@@ -119,7 +119,7 @@ impl Regime {
         let excess = 0.75 * share / (1.0 - share);
         let amplitude = libm::pow(w / 16.0, 1.45);
         let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
-        // How much the sum over all bad stretches varies from seed to seed.
+        // How much the sum over all bad ranges varies from seed to seed.
         // The same for all keys of an octave, so that the columns and the size do not fall while
         // the keys grow.
         let octave = (1u64 << keys.ilog2()) as f64;

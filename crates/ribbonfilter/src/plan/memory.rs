@@ -222,8 +222,8 @@ impl Plan {
             group_bits,
             peak: self.spilled(runs, threads, skew.max(1.0), group_bits, fullest(group_bits)),
         };
-        let most = self.means.threads.clamp(1, self.shape.segments());
-        let all = (1..=most).rev().flat_map(|threads| {
+        let max = self.means.threads.clamp(1, self.shape.segments());
+        let all = (1..=max).rev().flat_map(|threads| {
             // A segment of each group for every thread.
             let shared = threads.next_power_of_two().ilog2();
             let finest = finest.min(self.shape.segment_bits.saturating_sub(shared));

@@ -27,7 +27,7 @@ pub(crate) use standard::queue_limit as standard_queue_limit;
 use columns::partition_point;
 
 use crate::error::BuildError;
-use crate::format::{Content, FIXED, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
+use crate::format::{Content, FOOTER_BYTES, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::ribbon::equation::{Balance, FINGERPRINT_BITS};
 use crate::ribbon::layers::Further;
 use crate::ribbon::layout::{MAX_COLUMNS, Order};
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// All bytes of the filter, the fixed part included.
+    /// All bytes of the filter, the footer included.
     ///
     /// ```
     /// # use ribbonfilter::Filter;
@@ -215,7 +215,7 @@ impl Plan {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn size_in_bytes(&self) -> u64 {
-        self.shape.data_bytes() + FIXED as u64
+        self.shape.data_bytes() + FOOTER_BYTES as u64
     }
 
     /// All stored bits over the number of keys; infinite without keys.
@@ -251,7 +251,7 @@ impl Settings {
     /// The most keys whose filter takes at most `bytes`.
     pub(crate) fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
         self.check()?;
-        // A budget by the key is too small for few keys, because of the fixed part: that is
+        // A budget by the key is too small for few keys, because of the footer: that is
         // no reason to look for fewer.
         let fits = |keys| match self.plan(keys, 0) {
             Ok(plan) => plan.size_in_bytes() <= bytes,
@@ -262,8 +262,8 @@ impl Settings {
             return Ok(0);
         };
         let end = (2 << octave).min(MAX_KEYS + 1) - (1 << octave);
-        let most = (1 << octave) + partition_point(end, |more| fits((1 << octave) + more)) - 1;
-        Ok(if self.plan(most, 0).is_ok() { most } else { 0 })
+        let max = (1 << octave) + partition_point(end, |more| fits((1 << octave) + more)) - 1;
+        Ok(if self.plan(max, 0).is_ok() { max } else { 0 })
     }
 
     fn check(&self) -> Result<(), BuildError> {
@@ -272,7 +272,7 @@ impl Settings {
                 return Err(BuildError::InvalidRate { rate });
             }
             Target::Columns(columns) if !(columns > 0.0 && columns <= FINGERPRINT_BITS.into()) => {
-                return Err(BuildError::InvalidColumns { columns, most: FINGERPRINT_BITS });
+                return Err(BuildError::InvalidColumns { columns, max: FINGERPRINT_BITS });
             }
             Target::BitsPerKey(bits_per_key) if !(bits_per_key > 0.0 && bits_per_key < 1e6) => {
                 return Err(BuildError::InvalidBitsPerKey { bits_per_key });
@@ -308,7 +308,7 @@ impl Settings {
 
     /// No keys, no slots: every query is answered with no.
     fn empty(&self, frame: &Frame) -> Result<Plan, BuildError> {
-        let needed = FIXED as u64;
+        let needed = FOOTER_BYTES as u64;
         match self.target {
             Target::TotalBytes(bytes) if bytes < needed => {
                 Err(BuildError::SizeTooSmall { bytes, needed, keys: 0 })
@@ -366,34 +366,34 @@ struct Frame {
 }
 
 impl Frame {
-    fn most_columns(&self) -> u32 {
+    fn max_columns(&self) -> u32 {
         match self.variant {
             Variant::Standard | Variant::Balanced | Variant::Bumped => FINGERPRINT_BITS,
-            Variant::Homogeneous => homogeneous::most_columns(self.width),
+            Variant::Homogeneous => homogeneous::max_columns(self.width),
         }
     }
 
     /// Refuses a width that cannot serve so many keys.
     fn check_suitable(&self) -> Result<(), BuildError> {
-        let most = match self.variant {
-            Variant::Standard => standard::most_keys(self.width),
+        let max = match self.variant {
+            Variant::Standard => standard::max_keys(self.width),
             Variant::Homogeneous => u64::MAX,
-            Variant::Balanced => balanced::most_keys(self.width),
-            Variant::Bumped => bumped::most_keys(self.width),
+            Variant::Balanced => balanced::max_keys(self.width),
+            Variant::Bumped => bumped::max_keys(self.width),
         };
-        if self.keys > most {
+        if self.keys > max {
             let Self { variant, width, keys, .. } = *self;
             return Err(BuildError::Unsuitable { variant, width, keys, instead: Width::W128 });
         }
-        if self.keys > self.most_keys() {
-            return Err(BuildError::TooManyKeys { keys: self.keys, most: self.most_keys() });
+        if self.keys > self.max_keys() {
+            return Err(BuildError::TooManyKeys { keys: self.keys, max: self.max_keys() });
         }
         Ok(())
     }
 
     /// The most keys that the format can hold in segments of the usual size, and with the
     /// overhead asked for.
-    fn most_keys(&self) -> u64 {
+    fn max_keys(&self) -> u64 {
         let segment_log = match self.variant {
             Variant::Standard => standard::segment_log(self.width),
             Variant::Homogeneous => homogeneous::SEGMENT_LOG,
@@ -412,7 +412,7 @@ impl Frame {
 
     /// The fewest columns that promise a rate.
     fn for_rate(&self, rate: f64) -> Result<Plan, BuildError> {
-        match Columns::for_rate(rate, self.most_columns(), |columns| self.sketch(columns)) {
+        match Columns::for_rate(rate, self.max_columns(), |columns| self.sketch(columns)) {
             Ok(columns) => Ok(self.with(columns)),
             Err(lowest) => Err(BuildError::RateTooLow { rate, lowest }),
         }
@@ -420,8 +420,8 @@ impl Frame {
 
     /// As many columns as asked for, to the nearest block.
     fn for_columns(&self, columns: f64) -> Result<Plan, BuildError> {
-        if columns > self.most_columns().into() {
-            return Err(BuildError::InvalidColumns { columns, most: self.most_columns() });
+        if columns > self.max_columns().into() {
+            return Err(BuildError::InvalidColumns { columns, max: self.max_columns() });
         }
         let mut frame = *self;
         // A fraction is known beforehand here only; elsewhere slots are planned for the next whole
@@ -435,12 +435,12 @@ impl Frame {
     /// The lowest rate that fits so many bytes.
     fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
         // Less than a column everywhere would be no filter to speak of.
-        let (least, most) = (Columns::whole(1), self.most_columns());
+        let (min, max) = (Columns::whole(1), self.max_columns());
         // Every key has a slot of its own, so that more columns do not fit.
-        let most = most.min(
-            u32::try_from(bytes.saturating_mul(8) / self.keys).unwrap_or(most).saturating_add(2),
+        let max = max.min(
+            u32::try_from(bytes.saturating_mul(8) / self.keys).unwrap_or(max).saturating_add(2),
         );
-        match Columns::for_bytes(bytes, least, most, |columns| self.sketch(columns)) {
+        match Columns::for_bytes(bytes, min, max, |columns| self.sketch(columns)) {
             Ok(columns) => Ok(self.with(columns)),
             Err(needed) => Err(BuildError::SizeTooSmall { bytes, needed, keys: self.keys }),
         }
@@ -479,7 +479,7 @@ impl Frame {
 
     /// The plan with so many columns.
     fn with(&self, columns: Columns) -> Plan {
-        let system = self.system(columns.most);
+        let system = self.system(columns.max);
         let shape = Shape {
             variant: self.variant,
             width: self.width,
@@ -487,7 +487,7 @@ impl Frame {
             segment_bits: system.segment_bits,
             segment_slots: self.slots(system),
             further: system.further,
-            columns: columns.most,
+            columns: columns.max,
             boundary: columns.boundary,
             order: Order::Columns,
             balance: system.balance,
@@ -525,9 +525,9 @@ fn check_bits(
     fingerprint_bits: u32,
     variant: Option<Variant>,
 ) -> Result<(), BuildError> {
-    let most = MAX_COLUMNS as u32;
-    if value_bits == 0 || value_bits > most || fingerprint_bits > most - value_bits {
-        return Err(BuildError::InvalidBits { value_bits, fingerprint_bits, most });
+    let max = MAX_COLUMNS as u32;
+    if value_bits == 0 || value_bits > max || fingerprint_bits > max - value_bits {
+        return Err(BuildError::InvalidBits { value_bits, fingerprint_bits, max });
     }
     match variant {
         Some(variant @ Variant::Homogeneous) => Err(BuildError::NotForFunctions { variant }),

@@ -138,7 +138,7 @@ pub(super) const fn segment_log(width: Width) -> u32 {
 }
 
 /// The most keys for which a width makes sense.
-pub(super) fn most_keys(width: Width) -> u64 {
+pub(super) fn max_keys(width: Width) -> u64 {
     match width {
         // Beyond that a third of the slots would stay empty, and segments would be all ends.
         Width::W16 => 1 << 10,

@@ -49,12 +49,12 @@ fn numbers_of_keys() -> impl Iterator<Item = u64> {
 
 /// The plan of so many whole columns.
 fn whole(frame: &Frame, columns: u32) -> Plan {
-    frame.with(Columns { most: columns, boundary: 0 })
+    frame.with(Columns { max: columns, boundary: 0 })
 }
 
 /// A plan with its boundary elsewhere.
 fn at_boundary(frame: &Frame, plan: Plan, boundary: u64) -> Plan {
-    frame.with(Columns { most: plan.shape.columns, boundary })
+    frame.with(Columns { max: plan.shape.columns, boundary })
 }
 
 fn frame(variant: Variant, width: Width, keys: u64) -> Frame {
@@ -65,7 +65,7 @@ fn frame(variant: Variant, width: Width, keys: u64) -> Frame {
 fn assert_sound(plan: &Plan, settings: &Settings) {
     let shape = &plan.shape;
     if plan.keys() == 0 {
-        assert_eq!((plan.slots(), plan.size_in_bytes()), (0, FIXED as u64));
+        assert_eq!((plan.slots(), plan.size_in_bytes()), (0, FOOTER_BYTES as u64));
         assert_eq!(plan.expected_rate(), 0.0);
         return;
     }
@@ -104,16 +104,16 @@ fn assert_reasonable(error: &BuildError, settings: &Settings, keys: u64) {
     let (target, variant) = (settings.target, settings.variant);
     match (error, target) {
         (BuildError::RateTooLow { rate, lowest }, Target::Rate(_)) => assert!(lowest > rate),
-        (BuildError::InvalidColumns { columns, most }, Target::Columns(_)) => {
-            assert!(variant == Some(Variant::Homogeneous) && *columns > f64::from(*most));
+        (BuildError::InvalidColumns { columns, max }, Target::Columns(_)) => {
+            assert!(variant == Some(Variant::Homogeneous) && *columns > f64::from(*max));
         }
         (
             BuildError::SizeTooSmall { bytes, needed, .. },
             Target::BitsPerKey(_) | Target::TotalBytes(_),
         ) => assert!(bytes < needed),
         (BuildError::Unsuitable { .. }, _) => {
-            let most = if variant == Some(Variant::Bumped) { 0 } else { 1 << 10 };
-            assert!(settings.width == Some(Width::W16) && keys > most);
+            let max = if variant == Some(Variant::Bumped) { 0 } else { 1 << 10 };
+            assert!(settings.width == Some(Width::W16) && keys > max);
         }
         _ => panic!("{settings:?} for {keys} keys: {error}"),
     }
@@ -149,8 +149,8 @@ fn plans_with_overhead_and_growth_are_sound() {
                     match settings.plan(keys, growth) {
                         Ok(plan) => {
                             assert_sound(&plan, &settings);
-                            let least = keys as f64 * (1.0 + overhead);
-                            assert!(plan.slots() as f64 >= least, "{plan:?}");
+                            let min = keys as f64 * (1.0 + overhead);
+                            assert!(plan.slots() as f64 >= min, "{plan:?}");
                         }
                         Err(error) => assert_reasonable(&error, &settings, keys),
                     }
@@ -279,7 +279,7 @@ fn a_rate_is_met_with_nothing_to_spare() {
 
 /// Every plan there is for these keys: all columns, all boundaries.
 fn all_plans(frame: Frame) -> impl Iterator<Item = Plan> {
-    (1..=frame.most_columns()).flat_map(move |columns| {
+    (1..=frame.max_columns()).flat_map(move |columns| {
         let plan = whole(&frame, columns);
         let blocks = plan.shape.layout().blocks();
         (0..blocks).map(move |boundary| at_boundary(&frame, plan, boundary))
@@ -326,7 +326,7 @@ fn a_size_is_used_up_to_the_last_block() {
                 if let Some(finer) = plan.shape.boundary.checked_sub(1) {
                     let larger = at_boundary(&frame, plan, finer);
                     assert!(larger.size_in_bytes() > bytes, "{plan:?}");
-                } else if plan.shape.columns < frame.most_columns() {
+                } else if plan.shape.columns < frame.max_columns() {
                     let more = whole(&frame, plan.shape.columns + 1);
                     let blocks = more.shape.layout().blocks();
                     let larger = at_boundary(&frame, more, blocks - 1);
@@ -349,9 +349,9 @@ fn one_more_than_the_most_keys_does_not_fit() {
         for target in SIZED {
             let settings = settings(variant, width, target);
             for bytes in (0..36).map(|octave| 41 + (37u64 << octave)) {
-                let most = settings.max_keys(bytes).expect("sound settings");
-                assert!(most == 0 || fits(&settings, most, bytes), "{settings:?}");
-                assert!(!fits(&settings, most + 1, bytes), "{settings:?}");
+                let max = settings.max_keys(bytes).expect("sound settings");
+                assert!(max == 0 || fits(&settings, max, bytes), "{settings:?}");
+                assert!(!fits(&settings, max + 1, bytes), "{settings:?}");
             }
         }
     });
@@ -366,14 +366,14 @@ fn the_most_keys_are_the_most_that_fit() {
         for target in SIZED {
             let settings = settings(variant, width, target);
             for bytes in [0, 40, 41, 45, 100, 201, 401] {
-                let most = settings.max_keys(bytes).expect("sound settings");
+                let max = settings.max_keys(bytes).expect("sound settings");
                 let tried = (1..TRIED).rev().find(|&keys| fits(&settings, keys, bytes));
-                let short = tried.unwrap_or(0) - most;
+                let short = tried.unwrap_or(0) - max;
                 let bound = match allowed_drop(width, target) {
                     0 => 0,
                     _ => u64::from(width.block_slots()) - 1,
                 };
-                assert!(short <= bound, "{settings:?}, {bytes} bytes: {most} + {short}");
+                assert!(short <= bound, "{settings:?}, {bytes} bytes: {max} + {short}");
             }
         }
     });
@@ -394,7 +394,7 @@ fn bad_input_is_refused_by_its_name() {
     }
     for columns in [0.0, -1.0, 32.01, f64::NAN, f64::INFINITY] {
         let error = plan(Target::Columns(columns));
-        assert!(matches!(error, BuildError::InvalidColumns { most: 32, .. }), "{columns}");
+        assert!(matches!(error, BuildError::InvalidColumns { max: 32, .. }), "{columns}");
     }
     for bits in [0.0, -1.0, 1e6, f64::NAN, f64::INFINITY] {
         let error = plan(Target::BitsPerKey(bits));
@@ -415,7 +415,7 @@ fn what_cannot_be_had_is_refused_by_its_name() {
     };
     let (standard, homogeneous) = (Variant::Standard, Variant::Homogeneous);
     let error = refused(homogeneous, Width::W16, Target::Columns(8.1), 100);
-    assert!(matches!(error, BuildError::InvalidColumns { most: 8, .. }));
+    assert!(matches!(error, BuildError::InvalidColumns { max: 8, .. }));
     let error = refused(homogeneous, Width::W16, Target::Rate(1e-3), 100);
     assert!(matches!(error, BuildError::RateTooLow { lowest, .. } if lowest > 1.0 / 256.0));
     let error = refused(standard, Width::W64, Target::Rate(1e-10), 100);
@@ -433,12 +433,12 @@ fn what_cannot_be_had_is_refused_by_its_name() {
         (Variant::Balanced, Width::W64),
     ] {
         let error = refused(variant, width, Target::Rate(0.01), u64::MAX);
-        let BuildError::TooManyKeys { most, .. } = error else {
+        let BuildError::TooManyKeys { max, .. } = error else {
             panic!("{error}");
         };
         let largest = settings(variant, width, Target::Rate(0.01));
-        largest.plan(most, 0).expect("as many as it says");
-        assert!(matches!(largest.plan(most + 1, 0), Err(BuildError::TooManyKeys { .. })));
+        largest.plan(max, 0).expect("as many as it says");
+        assert!(matches!(largest.plan(max + 1, 0), Err(BuildError::TooManyKeys { .. })));
     }
     let error = refused(standard, Width::W16, Target::Rate(0.01), 1025);
     let BuildError::Unsuitable { instead, .. } = error else {

@@ -12,10 +12,10 @@ use super::system::System;
 use super::{Located, Locator};
 use crate::Width;
 use crate::format::lookup::Lookup;
-use crate::format::{Header, directory_layer, little_endian};
+use crate::format::{Footer, directory_layer, little_endian};
 use crate::kernel::Assumptions;
 use crate::ribbon::equation::{Seed, Segments, Starts, mix, seeded};
-use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MOST};
+use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MAX_CODE};
 use crate::ribbon::layout::Layout;
 use crate::ribbon::width::Band;
 use core::hint::cold_path;
@@ -23,7 +23,7 @@ use core::hint::cold_path;
 /// What the layers after the first need; all zero where there are none.
 #[derive(Clone, Copy)]
 pub(crate) struct Bumps {
-    /// The threshold of each code. If there are exceptions, that of [`MOST`] is the whole
+    /// The threshold of each code. If there are exceptions, that of [`MAX_CODE`] is the whole
     /// bucket, so that its keys come to [`Bumps::is_bumped`].
     thresholds: [u16; 4],
     bucket_log: u32,
@@ -60,15 +60,15 @@ pub(super) fn system(
 
 impl Bumps {
     #[inline(always)]
-    pub(super) fn new(header: &Header, layout: &Layout) -> Self {
-        let shape = &header.shape;
-        let (width, smash, last_seed) = (shape.width, shape.smash, Seed::new(header.seed));
+    pub(super) fn new(footer: &Footer, layout: &Layout) -> Self {
+        let shape = &footer.shape;
+        let (width, smash, last_seed) = (shape.width, shape.smash, Seed::new(footer.seed));
         let buckets = Buckets::of(width);
         let further = shape.further.layers();
         let exception_count = shape.further.exceptions as usize;
         let mut thresholds = buckets.thresholds.map(|threshold| threshold as u16);
         if exception_count > 0 {
-            thresholds[usize::from(MOST)] = buckets.slots() as u16;
+            thresholds[usize::from(MAX_CODE)] = buckets.slots() as u16;
         }
         let codes = layout.size_in_bytes() as usize;
         let first = Layer::new(shape.segment_bits, shape.segment_slots);
@@ -100,13 +100,13 @@ impl Bumps {
 
     /// [`code`](Self::code) from the numbers of a lookup: whether the code of a slot's bucket seems
     /// to bump a key that starts there. If there are exceptions, every bucket with the code
-    /// [`MOST`] might be one. Nothing beyond the bumping layers.
+    /// [`MAX_CODE`] might be one. Nothing beyond the bumping layers.
     #[inline(always)]
     pub(super) fn seems_bumped(lookup: &Lookup, bytes: &[u8], slot: u64) -> Option<bool> {
         let Buckets { log, thresholds } = Buckets::of(lookup.width);
         let at = lookup.solution_bytes as usize + (slot >> (log + 2)) as usize;
         let code = *bytes.get(at)? >> (2 * (slot >> log & 3)) & 3;
-        let may_be_exception = lookup.exceptions > 0 && code == MOST;
+        let may_be_exception = lookup.exceptions > 0 && code == MAX_CODE;
         let offset = slot & ((1 << log) - 1);
         Some(may_be_exception || offset < u64::from(thresholds[usize::from(code)]))
     }
@@ -114,11 +114,11 @@ impl Bumps {
     /// Whether a key that seems to be bumped is.
     #[inline(always)]
     fn is_bumped(&self, bytes: &[u8], slot: u64, code: u8) -> bool {
-        if self.exception_count == 0 || code != MOST {
+        if self.exception_count == 0 || code != MAX_CODE {
             return true;
         }
-        let Buckets { log, thresholds: [most, ..] } = Buckets::of(self.width);
-        slot & ((1 << log) - 1) < most.into() || self.is_exception(bytes, slot >> log)
+        let Buckets { log, thresholds: [max, ..] } = Buckets::of(self.width);
+        slot & ((1 << log) - 1) < max.into() || self.is_exception(bytes, slot >> log)
     }
 
     /// Whether a bucket bumps all its keys: binary search in the sorted list.
@@ -218,7 +218,7 @@ impl Find for Bumped {
             return Some(Located { slot, hash });
         }
         cold_path();
-        if bumps.exception_count > 0 && code == MOST {
+        if bumps.exception_count > 0 && code == MAX_CODE {
             return None;
         }
         let mixed = hash.next_layer(system.segments.number(mixed));

@@ -28,7 +28,7 @@ use super::system::{Fingerprints, Zero};
 use super::{
     Evaluation, Fused, Located, Locator, Membership, Probe, QueryKind, Retrieval, Target, by_steps,
 };
-use crate::format::Header;
+use crate::format::Footer;
 use crate::kernel::{
     Any, Assumptions, Eight, Few, Instructions, Kernel, Many, Readable, SMALL_BYTES, Single,
     Sixteen, Small,
@@ -142,8 +142,8 @@ impl Finds {
 
 /// The functions for a filter of `len` bytes.
 #[inline(never)]
-pub(super) fn membership(header: &Header, len: usize, kernel: Kernel) -> Fused<Membership> {
-    let (shape, find) = (&header.shape, Finds::of(&header.shape));
+pub(super) fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> {
+    let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let small = len <= SMALL_BYTES;
     let special = match (shape.columns, shape.boundary) {
         (8, 0) => eight_columns(shape.width, find, small, kernel),
@@ -245,8 +245,8 @@ fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
 /// The functions for a static function in `len` bytes. Batches of more than eight bits go by
 /// chunks.
 #[inline(never)]
-pub(super) fn retrieval(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
-    let (shape, find) = (&header.shape, Finds::of(&header.shape));
+pub(super) fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
+    let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let special = match shape.columns {
         0..=8 => few_bits(shape.width, find, len <= SMALL_BYTES, kernel),
         _ => None,

@@ -4,7 +4,7 @@ use super::balanced::Balanced;
 use super::bumped::Bumps;
 use super::system::System;
 use super::{Locate, Located};
-use crate::format::Header;
+use crate::format::Footer;
 use crate::ribbon::equation::{Multipliers, Seed, Segments, mix};
 use crate::ribbon::layout::Layout;
 
@@ -22,21 +22,21 @@ pub(crate) struct Locator {
 
 impl Locator {
     #[inline(always)]
-    pub(super) fn new(header: &Header, layout: &Layout) -> Self {
-        let shape = &header.shape;
+    pub(super) fn new(footer: &Footer, layout: &Layout) -> Self {
+        let shape = &footer.shape;
         let metadata = layout.size_in_bytes() as usize;
         let is_layered = !shape.further.layers().is_empty();
         Self {
-            multipliers: Multipliers::FIXED,
+            multipliers: Multipliers::FOOTER_BYTES,
             system: System {
                 first_slot: 0,
                 segments: Segments::new(shape.segment_bits, shape.segment_slots),
                 starts: shape.starts(),
                 // Only the last layer of several has a seed of its own.
-                seed: if is_layered { Seed::new(0) } else { Seed::new(header.seed) },
+                seed: if is_layered { Seed::new(0) } else { Seed::new(footer.seed) },
                 seeds: shape.segment_seeds().then_some(metadata),
             },
-            bumps: Bumps::new(header, layout),
+            bumps: Bumps::new(footer, layout),
             balanced: shape.shards().map(|shards| Balanced { shards, metadata }),
             is_layered,
         }

@@ -34,7 +34,7 @@ pub(crate) use ranges::Ranges;
 
 use dispatch::Rows;
 
-use crate::format::Header;
+use crate::format::Footer;
 use crate::kernel::{
     Assumptions, HasSolution, Instructions, Kernel, ManyFn, Readable, Single, SingleFn, Solution,
 };
@@ -88,7 +88,7 @@ pub(crate) trait QueryKind: Copy + Sized + 'static {
     fn conclude(target: &Target, located: Located, row: u64) -> Self::Result;
 
     /// The functions that are compiled for a shape of filter in `len` bytes, if there are any.
-    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
 }
 
 /// The evaluation of located equations to rows, for any shape.
@@ -133,14 +133,14 @@ impl QueryKind for Membership {
                 let (_, fingerprint) = target.multipliers.expand(located.hash);
                 (row ^ target.row(fingerprint)) & columns == 0
             }
-            // No key is in the empty set; what is located nowhere might be anywhere.
+            // No key is in the empty set; what is located unsupported might be anywhere.
             None => !target.solution.is_empty(),
         }
     }
 
     #[inline(always)]
-    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        Some(dispatch::membership(header, len, kernel))
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        Some(dispatch::membership(footer, len, kernel))
     }
 }
 
@@ -169,8 +169,8 @@ impl QueryKind for Retrieval {
     }
 
     #[inline(always)]
-    fn fused(header: &Header, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        dispatch::retrieval(header, len, kernel)
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        dispatch::retrieval(footer, len, kernel)
     }
 }
 
@@ -219,34 +219,34 @@ impl HasSolution for Target {
 impl<K: QueryKind> Probe<K> {
     /// The probe of a filter or a function in these bytes.
     #[inline(always)]
-    pub(crate) fn of_filter(header: &Header, bytes: &[u8], kernel: Kernel) -> Self {
-        let solution = Solution::new(header.shape.layout(), header.shape.width, bytes);
-        Self::with_solution(header, solution, bytes.len(), kernel)
+    pub(crate) fn of_filter(footer: &Footer, bytes: &[u8], kernel: Kernel) -> Self {
+        let solution = Solution::new(footer.shape.layout(), footer.shape.width, bytes);
+        Self::with_solution(footer, solution, bytes.len(), kernel)
     }
 
     /// The same for bytes that are queried once.
     #[inline(always)]
-    pub(crate) fn of_filter_once(header: &Header, len: usize, kernel: Kernel) -> Self {
-        let solution = Solution::once(header.shape.layout(), header.shape.width, len);
-        Self::with_solution(header, solution, len, kernel)
+    pub(crate) fn of_filter_once(footer: &Footer, len: usize, kernel: Kernel) -> Self {
+        let solution = Solution::once(footer.shape.layout(), footer.shape.width, len);
+        Self::with_solution(footer, solution, len, kernel)
     }
 
     #[inline(always)]
-    fn with_solution(header: &Header, solution: Solution, len: usize, kernel: Kernel) -> Self {
-        let skipped = match header.shape.variant {
+    fn with_solution(footer: &Footer, solution: Solution, len: usize, kernel: Kernel) -> Self {
+        let skipped = match footer.shape.variant {
             Variant::Homogeneous => FINGERPRINT_BITS,
-            _ => header.first_column(),
+            _ => footer.first_column(),
         };
-        let (single, batch) = match K::fused(header, len, kernel) {
+        let (single, batch) = match K::fused(footer, len, kernel) {
             Some(fused) => (fused.single, fused.batch),
             None => (Kernel::portable_single::<BySteps<K, Locator>>(), None),
         };
         Self {
             single,
-            target: Target { solution, skipped, multipliers: Multipliers::FIXED },
-            locator: Locator::new(header, &header.shape.layout()),
+            target: Target { solution, skipped, multipliers: Multipliers::FOOTER_BYTES },
+            locator: Locator::new(footer, &footer.shape.layout()),
             batch,
-            evaluation: dispatch::evaluation(header.shape.width, kernel),
+            evaluation: dispatch::evaluation(footer.shape.width, kernel),
         }
     }
 }
@@ -267,7 +267,7 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
             single: Kernel::portable_single::<BySteps<K, L>>(),
             batch: None,
             evaluation: dispatch::evaluation(width, kernel),
-            target: Target { solution, skipped, multipliers: Multipliers::FIXED },
+            target: Target { solution, skipped, multipliers: Multipliers::FOOTER_BYTES },
             locator,
         }
     }

@@ -1,14 +1,14 @@
 //! Locating in a part of a filter: where the whole filter has the key, if the part holds that.
 //!
-//! A key that starts elsewhere is located nowhere: it might be in the filter.
+//! A key that starts elsewhere is located unsupported: it might be in the filter.
 
 use super::system::System;
 use super::{Locate, Located, Locator, Membership, Probe};
 use crate::Variant;
-use crate::format::Header;
+use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::equation::{FINGERPRINT_BITS, mix};
-use crate::ribbon::range::Stretch;
+use crate::ribbon::range::BlockRange;
 
 #[derive(Clone, Copy)]
 pub(crate) struct InPart {
@@ -23,17 +23,17 @@ pub(crate) struct InPart {
 }
 
 impl InPart {
-    fn new(header: &Header, stretch: &Stretch) -> Self {
-        let mut whole = Locator::new(header, &header.shape.layout()).system;
+    fn new(footer: &Footer, range: &BlockRange) -> Self {
+        let mut whole = Locator::new(footer, &footer.shape.layout()).system;
         // Where the seed of segment 0 would be if the part had those of all segments.
-        let first_seed = stretch.solution_bytes().wrapping_sub(stretch.segments.start);
+        let first_seed = range.solution_bytes().wrapping_sub(range.segments.start);
         whole.seeds = whole.seeds.map(|_| first_seed as usize);
         Self {
             whole,
-            first_slot: stretch.starts.start,
-            slots: stretch.starts.end - stretch.starts.start,
-            first_segment: stretch.segments.start,
-            segments: stretch.segments.end - stretch.segments.start,
+            first_slot: range.starts.start,
+            slots: range.starts.end - range.starts.start,
+            first_segment: range.segments.start,
+            segments: range.segments.end - range.segments.start,
         }
     }
 
@@ -59,14 +59,14 @@ impl Locate for InPart {
 }
 
 impl Probe<Membership, InPart> {
-    /// The probe of a part of `len` bytes, of the filter with this header.
-    pub(crate) fn of_part(header: &Header, stretch: &Stretch, bytes: &[u8]) -> Self {
-        let skipped = match header.shape.variant {
+    /// The probe of a part of `len` bytes, of the filter with this footer.
+    pub(crate) fn of_part(footer: &Footer, range: &BlockRange, bytes: &[u8]) -> Self {
+        let skipped = match footer.shape.variant {
             Variant::Homogeneous => FINGERPRINT_BITS,
-            _ => header.first_column(),
+            _ => footer.first_column(),
         };
-        let (width, kernel) = (header.shape.width, Kernel::best());
-        Self::new(stretch.layout, width, bytes, kernel, InPart::new(header, stretch), skipped)
+        let (width, kernel) = (footer.shape.width, Kernel::best());
+        Self::new(range.layout, width, bytes, kernel, InPart::new(footer, range), skipped)
     }
 
     /// Whether the key starts in the part.

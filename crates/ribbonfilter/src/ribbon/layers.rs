@@ -59,7 +59,7 @@ pub(crate) struct Further {
     layers: [Layer; MAX_FURTHER],
     /// The slots of all of them.
     slots: u64,
-    /// Room for so many buckets that bump all their keys.
+    /// Budget for so many buckets that bump all their keys.
     pub(crate) exceptions: u32,
 }
 
@@ -136,14 +136,14 @@ impl Buckets {
 }
 
 /// The code that bumps the most, short of everything.
-pub(crate) const MOST: u8 = 0;
+pub(crate) const MAX_CODE: u8 = 0;
 
 /// What a Bumped ribbon knows about its buckets besides the solution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Codes {
     /// The code of every bucket of the bumping layers.
     pub(crate) codes: alloc::vec::Vec<u8>,
-    /// The buckets, ascending, that bump all their keys although their code, [`MOST`], does
+    /// The buckets, ascending, that bump all their keys although their code, [`MAX_CODE`], does
     /// not say so.
     pub(crate) exceptions: alloc::vec::Vec<u64>,
 }

@@ -1,4 +1,4 @@
-//! The stretch of a filter that a part holds: what cutting, format, query and joining agree on.
+//! The range of a filter that a part holds: what cutting, format, query and joining agree on.
 //!
 //! ```text
 //! blocks of the filter   0 1 2 3 4 5 6 7 8 9        cut into three, w <= 64
@@ -14,9 +14,9 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
 use core::ops::Range;
 
-/// One of several stretches that a filter is cut into.
+/// One of several ranges that a filter is cut into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct BlockRange {
     /// Its blocks and those behind them, as if they stood alone.
     pub(crate) layout: Layout,
     /// The slots where its keys start.
@@ -25,18 +25,18 @@ pub(crate) struct Stretch {
     pub(crate) segments: Range<u64>,
 }
 
-impl Stretch {
-    /// The most stretches that a filter can be cut into. Even an empty one can be its own part.
-    pub(crate) fn most(shape: &Shape) -> u64 {
+impl BlockRange {
+    /// The most ranges that a filter can be cut into. Even an empty one can be its own part.
+    pub(crate) fn max(shape: &Shape) -> u64 {
         shape.layout().blocks().max(1)
     }
 
-    /// Stretch `number` of `parts`, which must be fewer than [`most`](Self::most) or as many.
+    /// Range `number` of `parts`, which must be at most [`max`](Self::max).
     pub(crate) fn new(shape: &Shape, number: u32, parts: u32) -> Self {
-        debug_assert!(number < parts && u64::from(parts) <= Self::most(shape));
+        debug_assert!(number < parts && u64::from(parts) <= Self::max(shape));
         let layout = shape.layout();
         let border = |number: u64| {
-            (u128::from(number) * u128::from(Self::most(shape)) / u128::from(parts)) as u64
+            (u128::from(number) * u128::from(Self::max(shape)) / u128::from(parts)) as u64
         };
         let (first, end) = (border(number.into()), border(u64::from(number) + 1));
         let held = (end + u64::from(shape.width.blocks_behind())).min(layout.blocks());

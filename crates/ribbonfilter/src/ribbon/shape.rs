@@ -108,7 +108,7 @@ impl Shape {
         (self.variant == Variant::Balanced && shards.count() > 1).then_some(shards)
     }
 
-    /// Bytes between the solution and the fixed part.
+    /// Bytes between the solution and the footer.
     #[inline(always)]
     pub(crate) fn metadata_bytes(&self) -> u64 {
         match self.shards() {
@@ -151,7 +151,7 @@ impl Shape {
             return Rate::default();
         }
         if !self.further.layers().is_empty() {
-            // A query ends in a layer, and there in a stretch, as often as a key does, and
+            // A query ends in a layer, and there in a range, as often as a key does, and
             // every key takes a slot.
             let (slots, before) = (u128::from(self.slots()), self.layout().boundary_slot());
             return Rate::new(slots + u128::from(before), slots << self.columns);

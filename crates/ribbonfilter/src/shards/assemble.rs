@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 /// A container that is ready to be written.
 pub(super) struct Assembly<'a> {
     data: Vec<Padded<'a>>,
-    /// The directory and the fixed part.
+    /// The directory and the footer.
     ending: Vec<u8>,
     len: u64,
 }
@@ -31,10 +31,10 @@ impl<'a> Assembly<'a> {
             if shard.verify().is_err() {
                 return Err(AssembleError::Damaged { shard: shard.number() });
             }
-            let too_large = AssembleError::TooLarge { most: MAX_CONTAINER_BYTES };
+            let too_large = AssembleError::TooLarge { max: MAX_CONTAINER_BYTES };
             data.push(directory.list(shard.as_bytes()).ok_or(too_large)?);
             let more = keys.checked_add(shard.len()).filter(|&more| more <= MAX_KEYS);
-            keys = more.ok_or(AssembleError::TooManyKeys { most: MAX_KEYS })?;
+            keys = more.ok_or(AssembleError::TooManyKeys { max: MAX_KEYS })?;
             rates += shard.container.rate();
         }
         let len = directory.data_bytes();

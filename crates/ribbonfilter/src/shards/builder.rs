@@ -7,7 +7,7 @@ use super::{Shard, Shards, Split};
 use crate::build::Item;
 use crate::build::collect::Collected;
 use crate::error::{AssembleError, BuildError};
-use crate::format::{Container, FIXED, Filling, target_digest};
+use crate::format::{Container, FOOTER_BYTES, Filling, target_digest};
 use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
 use crate::progress::{Control, Progress};
@@ -259,7 +259,7 @@ impl<'p> ShardsBuilder<'p> {
         let assembled = Assembly::new(&mut shards).and_then(Assembly::into_bytes);
         assembled.map_err(|error| match error {
             AssembleError::OutOfMemory { bytes } => BuildError::OutOfMemory { bytes },
-            AssembleError::TooLarge { most } => BuildError::ContainerTooLarge { most },
+            AssembleError::TooLarge { max } => BuildError::ContainerTooLarge { max },
             other => unreachable!("shards of one build: {other}"),
         })
     }
@@ -294,7 +294,7 @@ impl<'p> ShardsBuilder<'p> {
         settings.variant = settings.variant.or(Some(variant));
         let filling = match self.split {
             Split::FixedSize { bits, bytes } => {
-                settings.target = Target::TotalBytes(bytes + FIXED as u64);
+                settings.target = Target::TotalBytes(bytes + FOOTER_BYTES as u64);
                 Filling::FixedSize { bits, bytes }
             }
             _ => {

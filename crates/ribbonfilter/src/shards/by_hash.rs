@@ -4,7 +4,7 @@ use super::Shard;
 use super::builder::Keys;
 use crate::build::{self, Group, Item, Partitioned, Resources, each};
 use crate::error::{BuildError, Kind};
-use crate::format::{Container, FIXED, Header};
+use crate::format::{Container, FOOTER_BYTES, Footer};
 use crate::plan::Settings;
 use crate::progress::Reporter;
 use crate::ribbon::equation::{below_segment, mix};
@@ -33,10 +33,10 @@ impl Plain {
             Partitioned::new(keys, Group::all(self.container.filling.bits()), threads, progress)?;
         // Few shards have segments to be shared; many are shared themselves.
         let apart = shards >= threads as u64;
-        let (crew, inside) = if apart { (threads, 1) } else { (1, threads) };
+        let (outside, inside) = if apart { (threads, 1) } else { (1, threads) };
         let resources = resources.with_threads(inside);
         let mut workers = Vec::new();
-        workers.resize(crew, ());
+        workers.resize(outside, ());
         each(&mut workers, 0, 0..shards, shards, progress, |(), number| {
             self.build(number, keys.segment(number), resources, &mut Reporter::default())
         })
@@ -56,17 +56,17 @@ impl Plain {
         // To the filter of a shard what is left of the hash is a key hash, and mixed again.
         items.extend(keys.iter().map(|item| item.map(|mixed| mix(below_segment(mixed, bits)))));
         let filter = build::build(&mut items.into(), &self.settings, resources, progress)
-            .map_err(without_fixed_part)?;
+            .map_err(without_footer)?;
         let bytes = self.stand_alone(number, filter.as_ref())?;
         Ok(Shard::open(bytes).expect("what was built can be opened"))
     }
 
     /// The data of a filter with the ending of a shard.
     fn stand_alone(&self, number: u64, filter: &[u8]) -> Result<OwnedBytes, BuildError> {
-        let header = Header::read(filter, Kind::Filter).expect("what was built can be opened");
-        let container = self.container.with_keys(header.keys, header.rate());
-        let ending = container.ending(number, filter).expect("a filter has a fixed part");
-        let data = &filter[..filter.len() - FIXED];
+        let footer = Footer::read(filter, Kind::Filter).expect("what was built can be opened");
+        let container = self.container.with_keys(footer.keys, footer.rate());
+        let ending = container.ending(number, filter).expect("a filter has a footer");
+        let data = &filter[..filter.len() - FOOTER_BYTES];
         let mut bytes = OwnedBytes::zeroed(data.len() + ending.len())?;
         let (front, back) = bytes.as_mut().split_at_mut(data.len());
         front.copy_from_slice(data);
@@ -75,13 +75,13 @@ impl Plain {
     }
 }
 
-/// A shard has no fixed part: what a filter lacks, told for a shard.
-fn without_fixed_part(error: BuildError) -> BuildError {
-    let fixed = FIXED as u64;
+/// A shard has no footer: what a filter lacks, told for a shard.
+fn without_footer(error: BuildError) -> BuildError {
+    let raw = FOOTER_BYTES as u64;
     match error {
         BuildError::SizeTooSmall { bytes, needed, keys } => BuildError::SizeTooSmall {
-            bytes: bytes.saturating_sub(fixed),
-            needed: needed.saturating_sub(fixed),
+            bytes: bytes.saturating_sub(raw),
+            needed: needed.saturating_sub(raw),
             keys,
         },
         other => other,

@@ -177,7 +177,7 @@ impl Shards<crate::MappedBytes> {
 impl<D: AsRef<[u8]>> Shards<D> {
     /// Opens a container over bytes that are there already, in constant time and without a copy.
     ///
-    /// The fixed part at the end is read and checked, and the directory of up to 1024 shards by
+    /// The footer at the end is read and checked, and the directory of up to 1024 shards by
     /// hash; [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: they may
     /// answer wrongly, but never panic or read outside.
     ///
@@ -247,7 +247,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     /// let mut bytes = builder.finish()?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
     /// let altered = Shards::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::ShardDamaged { shard: 0 })));
+    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptShard { shard: 0 })));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -409,7 +409,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
         let listed = self.container.shard(bytes, shard).ok()?;
         let bytes = listed.with_what_follows();
-        let probe = Probe::of_filter_once(&listed.header, bytes.len(), self.kernel);
+        let probe = Probe::of_filter_once(&listed.footer, bytes.len(), self.kernel);
         Some(Asked { probe, bytes })
     }
 
@@ -458,12 +458,12 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.len() == 0
     }
 
-    /// All bytes, directory and fixed part included.
+    /// All bytes, directory and footer included.
     pub fn size_in_bytes(&self) -> usize {
         self.len
     }
 
-    /// Those of the bytes that are directory and fixed part.
+    /// Those of the bytes that are directory and footer.
     ///
     /// ```
     /// # use ribbonfilter::{Shards, Split};
@@ -503,7 +503,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
             Filling::UntilFull(ranges) => vec![ranges.layout()],
             _ => (0..self.shard_count())
                 .filter_map(|shard| self.container.shard(bytes, shard).ok())
-                .map(|listed| listed.header.shape.layout())
+                .map(|listed| listed.footer.shape.layout())
                 .collect(),
         };
         let (bits, slots) = layouts.iter().fold((0.0, 0.0), |(bits, slots), layout| {

@@ -75,11 +75,11 @@ impl Split {
     pub(super) fn check(self) -> Result<(), BuildError> {
         let bits = self.bits().unwrap_or(0);
         if bits > MAX_CONTAINER_BITS {
-            return Err(BuildError::TooManyShards { bits, most: MAX_CONTAINER_BITS });
+            return Err(BuildError::TooManyShards { bits, max: MAX_CONTAINER_BITS });
         }
         match self {
             Self::FixedSize { bytes, .. } if bytes > MAX_CONTAINER_BYTES >> bits => {
-                Err(BuildError::ContainerTooLarge { most: MAX_CONTAINER_BYTES })
+                Err(BuildError::ContainerTooLarge { max: MAX_CONTAINER_BYTES })
             }
             _ => Ok(()),
         }

@@ -39,7 +39,7 @@ const fn natural_slots(width: Width) -> u64 {
 /// Seeds that are tried for all shards, the lowest first.
 const SEEDS: u8 = 16;
 /// With more keys no seed is likely to serve all cells of the narrowest ribbon.
-const MOST_NARROW: u64 = 1 << 20;
+const MAX_NARROW: u64 = 1 << 20;
 
 /// A shard: its keys, by where they begin among all, and its first cell.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ fn find_seed<B: Band>(
     progress: &mut Reporter<'_>,
 ) -> Result<(u8, Vec<Found>), BuildError> {
     let count = keys.len() as u64;
-    if B::WIDTH == Width::W16 && count > MOST_NARROW {
+    if B::WIDTH == Width::W16 && count > MAX_NARROW {
         let (variant, width) = (Variant::Standard, B::WIDTH);
         return Err(BuildError::Unsuitable { variant, width, keys: count, instead: Width::W128 });
     }
@@ -209,16 +209,16 @@ fn spend(ranges: &mut Ranges, borders: &[u64], settings: &Settings) -> Result<f6
     let row = *ranges;
     let sketch = |columns: Columns| Sketch {
         shape: one_row(&row, columns),
-        rate: rate(&row.with_columns(columns.most, columns.boundary), borders),
+        rate: rate(&row.with_columns(columns.max, columns.boundary), borders),
     };
-    let most = crate::ribbon::equation::FINGERPRINT_BITS;
+    let max = crate::ribbon::equation::FINGERPRINT_BITS;
     let columns = match settings.target {
-        Target::Rate(rate) => Columns::for_rate(rate, most, sketch)
+        Target::Rate(rate) => Columns::for_rate(rate, max, sketch)
             .map_err(|lowest| BuildError::RateTooLow { rate, lowest })?,
         Target::Columns(columns) => Columns::nearest(columns, sketch),
-        _ => Columns::whole(most),
+        _ => Columns::whole(max),
     };
-    *ranges = row.with_columns(columns.most, columns.boundary);
+    *ranges = row.with_columns(columns.max, columns.boundary);
     Ok(rate(ranges, borders))
 }
 
@@ -231,7 +231,7 @@ fn one_row(ranges: &Ranges, columns: Columns) -> Shape {
         segment_bits: 0,
         segment_slots: ranges.total_slots(),
         further: Further::default(),
-        columns: columns.most,
+        columns: columns.max,
         boundary: columns.boundary,
         order: Order::Columns,
         balance: Balance::default(),

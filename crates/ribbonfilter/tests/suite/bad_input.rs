@@ -26,11 +26,11 @@ fn rates_below_the_fingerprint() {
 fn columns_out_of_range() {
     for columns in [0.0, -1.0, 32.1, 65.0, f64::NAN, f64::INFINITY] {
         let error = Filter::builder().columns(columns).plan_for(10).expect_err("bad columns");
-        assert!(matches!(error, BuildError::InvalidColumns { most: 32, .. }), "{error}");
+        assert!(matches!(error, BuildError::InvalidColumns { max: 32, .. }), "{error}");
     }
     let narrow = builder(Variant::Homogeneous, Width::W16, 9.0).plan_for(10);
     let error = narrow.expect_err("more columns than a window can span");
-    assert!(matches!(error, BuildError::InvalidColumns { most: 8, .. }), "{error}");
+    assert!(matches!(error, BuildError::InvalidColumns { max: 8, .. }), "{error}");
 }
 
 #[test]

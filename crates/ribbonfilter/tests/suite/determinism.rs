@@ -195,7 +195,7 @@ fn slots(filter: &Filter) -> u64 {
     plan.slots()
 }
 
-/// What lies between the solution and the fixed part: seeds, or bumped buckets.
+/// What lies between the solution and the footer: seeds, or bumped buckets.
 fn metadata(filter: &Filter, slots: u64) -> &[u8] {
     let solution = (slots * filter.columns() as u64).div_ceil(8) as usize;
     &filter.as_bytes()[solution..filter.size_in_bytes() - 40]

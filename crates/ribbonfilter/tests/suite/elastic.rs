@@ -22,11 +22,10 @@ fn step_by_step_to_one_column() {
     for count in [1, 70, 1000, scale(5000, 60_000, 1_000_000)] {
         for (variant, width) in kinds(count) {
             let direct = |columns| build(builder(variant, width, columns), keys(count));
-            let most =
-                if variant == Variant::Homogeneous && width.bits() < 64 { 4.0 } else { 12.0 };
-            let mut filter = direct(most);
+            let max = if variant == Variant::Homogeneous && width.bits() < 64 { 4.0 } else { 12.0 };
+            let mut filter = direct(max);
             for step in 1.. {
-                let columns = most - 0.75 * f64::from(step);
+                let columns = max - 0.75 * f64::from(step);
                 if columns < 0.5 {
                     break;
                 }
@@ -58,9 +57,9 @@ fn targets_choose_as_a_build_does() {
             let shrunk = filter.shrink_to_bytes(bytes).expect("smaller");
             assert!(shrunk.as_bytes() == direct.as_bytes(), "{shrunk:?}");
         }
-        let least = filter.shrink_to_bytes(400).expect("part of a column");
-        assert_whole(&least, count);
-        assert!(least.size_in_bytes() <= 400 && least.columns() < 0.2);
+        let min = filter.shrink_to_bytes(400).expect("part of a column");
+        assert_whole(&min, count);
+        assert!(min.size_in_bytes() <= 400 && min.columns() < 0.2);
     }
 }
 

@@ -72,8 +72,8 @@ fn every_value_of_a_large_set_comes_back() {
         let overhead = function.bits_per_key() / f64::from(bits) - 1.0;
         println!("{keys} keys, r = {bits}: {:.3} % overhead", 100.0 * overhead);
         if keys >= 1_000_000 {
-            let most = if bits == 1 { 0.006 } else { 0.001 };
-            assert!(overhead < most, "{overhead} for {function:?}");
+            let max = if bits == 1 { 0.006 } else { 0.001 };
+            assert!(overhead < max, "{overhead} for {function:?}");
         }
     }
 }
@@ -257,7 +257,7 @@ fn bits_that_no_function_has() {
         let builder = || Function::builder().value_bits(value).fingerprint_bits(fingerprint);
         for error in [builder().finish().map(drop), builder().plan_for(1000).map(drop)] {
             let error = error.expect_err("bad bits");
-            assert!(matches!(error, BuildError::InvalidBits { most: 64, .. }), "{error}");
+            assert!(matches!(error, BuildError::InvalidBits { max: 64, .. }), "{error}");
         }
         assert!(builder().max_keys(1 << 20).is_err());
     }
@@ -305,7 +305,7 @@ fn views_of_altered_bytes_do_not_panic() {
                 assert_eq!(variant, Variant::Bumped);
                 continue;
             };
-            assert!(matches!(view.verify(), Err(OpenError::DataDamaged)));
+            assert!(matches!(view.verify(), Err(OpenError::CorruptData)));
             for &(hash, _) in &pairs[..100] {
                 view.get_hash(hash);
             }
@@ -339,9 +339,9 @@ fn small_functions_take_hardly_more_than_their_values() {
     for (keys, bits) in [(10, 8), (100, 8), (1000, 16), (5000, 3)] {
         let function =
             build(Function::builder().value_bits(bits), &pairs(Keys::Random, keys, bits));
-        let least = 40 + (keys * u64::from(bits)).div_ceil(8);
+        let min = 40 + (keys * u64::from(bits)).div_ceil(8);
         let size = function.size_in_bytes() as u64;
-        assert!((least..least + least / 20 + 8).contains(&size), "{size}, {least}");
+        assert!((min..least + least / 20 + 8).contains(&size), "{size}, {min}");
     }
 }
 

@@ -130,8 +130,8 @@ fn a_million_keys_of_one_hash_put_in() {
 fn assert_grown_in_bounds(filter: &Filter, keys: u64) {
     let plan = builder(filter.variant(), filter.width(), 5.0).plan_for(keys).expect("a plan");
     let growth = filter.size_in_bytes() as f64 / plan.size_in_bytes() as f64;
-    let most = if filter.variant() == Variant::Bumped { 3.1 } else { 1.0 };
-    assert!(growth <= most, "{growth}: {filter:?}");
+    let max = if filter.variant() == Variant::Bumped { 3.1 } else { 1.0 };
+    assert!(growth <= max, "{growth}: {filter:?}");
 }
 
 /// The chosen hashes do harm: no system got by with seed 0. The first layer of several has no other

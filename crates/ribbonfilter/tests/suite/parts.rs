@@ -27,7 +27,7 @@ fn filters(count: u64) -> Vec<Filter> {
 
 fn blocks(filter: &Filter) -> u32 {
     match filter.cut(u32::MAX).expect_err("too many parts") {
-        ShrinkError::WrongParts { most, .. } => u32::try_from(most).expect("few blocks"),
+        ShrinkError::WrongParts { max, .. } => u32::try_from(max).expect("few blocks"),
         error => panic!("{error}"),
     }
 }
@@ -66,9 +66,9 @@ fn check(filter: &Filter, count: u64, parts: u32, probes: u64) {
 fn parts_answer_as_the_filter() {
     for count in [1, 2, 17, 70, 1000, scale(3000, 9000, 100_000)] {
         for filter in filters(count) {
-            let most = blocks(&filter);
-            for parts in [1, 2, 3, 7, 20, most / 2, most - 1, most] {
-                if (1..=most).contains(&parts) && u64::from(parts) * count < 4_000_000 {
+            let max = blocks(&filter);
+            for parts in [1, 2, 3, 7, 20, max / 2, max - 1, max] {
+                if (1..=max).contains(&parts) && u64::from(parts) * count < 4_000_000 {
                     let asked = scale(300, 3000, 30_000) / u64::from(parts);
                     check(&filter, count.min(20_000), parts, asked);
                 }
@@ -98,11 +98,11 @@ fn seven_parts_of_many_segments() {
 fn parts_cost_what_they_say() {
     for filter in filters(9000) {
         let parts = filter.cut(5).expect("parts");
-        // The blocks that equations reach into, label and fixed part, a segment's seed twice.
+        // The blocks that equations reach into, label and footer, a segment's seed twice.
         let behind = filter.columns().ceil() * f64::from(filter.width().bits()) / 8.0;
-        let most = filter.size_in_bytes() as f64 + 4.0 * (behind + 52.0 + 1.0) + 12.0;
+        let max = filter.size_in_bytes() as f64 + 4.0 * (behind + 52.0 + 1.0) + 12.0;
         let size: usize = parts.iter().map(Part::size_in_bytes).sum();
-        assert!(size as f64 <= most, "{size} bytes, {most} allowed: {filter:?}");
+        assert!(size as f64 <= max, "{size} bytes, {max} allowed: {filter:?}");
         assert!(size > filter.size_in_bytes());
     }
 }
@@ -113,7 +113,7 @@ fn an_empty_filter_is_its_only_part() {
     check(&empty, 0, 1, 1000);
     let part = &empty.cut(1).expect("a part")[0];
     assert!(part.covers_key("ada") && !part.contains("ada"));
-    assert!(matches!(empty.cut(2), Err(ShrinkError::WrongParts { parts: 2, most: 1 })));
+    assert!(matches!(empty.cut(2), Err(ShrinkError::WrongParts { parts: 2, max: 1 })));
 }
 
 #[test]
@@ -158,11 +158,11 @@ fn what_cannot_be_cut_is_refused() {
         assert!(error.to_string().contains("build shards"), "{error}");
     }
     let filter = build(builder(Variant::Standard, Width::W64, 5.0), keys(100));
-    let most = blocks(&filter);
-    for parts in [0, most + 1, u32::MAX] {
+    let max = blocks(&filter);
+    for parts in [0, max + 1, u32::MAX] {
         let error = filter.cut(parts).expect_err("no such cut");
         assert!(matches!(error, ShrinkError::WrongParts { .. }), "{error}");
-        assert!(error.to_string().contains(&format!("blocks, {most}")), "{error}");
+        assert!(error.to_string().contains(&format!("blocks, {max}")), "{error}");
     }
     let mut altered = filter.as_bytes().to_vec();
     altered[3] ^= 1;
@@ -203,7 +203,7 @@ fn only_all_parts_of_one_cut_are_joined() {
         parts.iter().map(|part| Part::open(part.as_bytes().to_vec()).expect("a part")).collect();
     let mut bytes = altered[1].as_bytes().to_vec();
     bytes[0] ^= 1;
-    altered[1] = Part::open(bytes).expect("only the fixed part is read");
+    altered[1] = Part::open(bytes).expect("only the footer is read");
     assert!(matches!(Filter::join(&altered), Err(JoinError::Damaged { position: 1 })));
 }
 

@@ -53,7 +53,7 @@ fn fractional_columns_are_worth_their_bits() {
 #[test]
 fn overheads_at_a_million_keys() {
     let keys = scale(100_000, 1_000_000, 1_000_000);
-    for (variant, width, columns, most) in [
+    for (variant, width, columns, max) in [
         // The paper's Table 2.
         (Variant::Homogeneous, Width::W16, 7.0, 0.520),
         (Variant::Homogeneous, Width::W32, 7.0, 0.206),
@@ -66,7 +66,7 @@ fn overheads_at_a_million_keys() {
         let filter = random_keys(builder(variant, width, columns), keys);
         let rate = measured_rate(&filter, scale(0.02, 0.004, 0.002));
         let overhead = overhead(&filter, rate);
-        assert!(overhead <= most, "{overhead} at a rate of {rate}: {filter:?}");
+        assert!(overhead <= max, "{overhead} at a rate of {rate}: {filter:?}");
     }
 }
 
@@ -74,17 +74,17 @@ fn overheads_at_a_million_keys() {
 #[test]
 fn balanced_overheads() {
     let bounds = [(Width::W32, 0.016), (Width::W64, 0.006), (Width::W128, 0.004)];
-    for (width, most) in bounds {
+    for (width, max) in bounds {
         for keys in scale(vec![100_000], vec![100_000, 1_000_000], vec![1_000_000, 10_000_000]) {
             let filter = random_keys(builder(Variant::Balanced, width, 7.0), keys);
             assert_eq!(filter.expected_rate(), 1.0 / 128.0);
             let overhead = overhead(&filter, 1.0 / 128.0);
-            assert!(overhead <= most, "{overhead}: {filter:?}");
+            assert!(overhead <= max, "{overhead}: {filter:?}");
         }
         // The planner's slots are enough for every size that it may be asked for.
         for keys in [1 << 20, 1 << 27, (1 << 30) - 1, 1 << 40] {
             let plan = builder(Variant::Balanced, width, 7.0).plan_for(keys).expect("a plan");
-            assert!(plan.bits_per_key() / 7.0 - 1.0 <= most, "{plan:?}");
+            assert!(plan.bits_per_key() / 7.0 - 1.0 <= max, "{plan:?}");
         }
     }
 }
@@ -110,7 +110,7 @@ fn balanced_rates_with_fractional_columns() {
 
 #[test]
 fn standard_overhead_does_not_grow_with_the_keys() {
-    for (width, effort, most) in [
+    for (width, effort, max) in [
         (Width::W64, Effort::Thorough, 0.085),
         (Width::W128, Effort::Thorough, 0.03),
         (Width::W64, Effort::Normal, 0.09),
@@ -119,11 +119,11 @@ fn standard_overhead_does_not_grow_with_the_keys() {
         let target = || builder(Variant::Standard, width, 7.0).effort(effort);
         for keys in [100_000_000, 10_000_000_000] {
             let plan = target().plan_for(keys).expect("a plan");
-            assert!(plan.bits_per_key() / 7.0 - 1.0 < most, "{plan:?}");
+            assert!(plan.bits_per_key() / 7.0 - 1.0 < max, "{plan:?}");
         }
         let keys = scale(200_000, 2_000_000, 10_000_000);
         let filter = random_keys(target(), keys);
-        assert!(overhead(&filter, filter.expected_rate()) < most, "{filter:?}");
+        assert!(overhead(&filter, filter.expected_rate()) < max, "{filter:?}");
     }
 }
 
@@ -141,15 +141,15 @@ fn bumped_overheads() {
         (Width::W32, 1_000_000, 1.0),
     ];
     let largest = scale(100_000, 1_000_000, 10_000_000);
-    for (width, keys, most) in bounds {
+    for (width, keys, max) in bounds {
         let target = || builder(Variant::Bumped, width, 8.0);
         let plan = target().plan_for(keys).expect("a plan");
         let overhead = |bits_per_key: f64| 100.0 * (bits_per_key / 8.0 - 1.0);
-        assert!(overhead(plan.bits_per_key()) <= most, "{plan:?}");
+        assert!(overhead(plan.bits_per_key()) <= max, "{plan:?}");
         assert_eq!(plan.expected_rate(), 1.0 / 256.0);
         if keys <= largest {
             let filter = random_keys(target(), keys);
-            assert!(overhead(filter.bits_per_key()) <= most, "{filter:?}");
+            assert!(overhead(filter.bits_per_key()) <= max, "{filter:?}");
         }
     }
 }

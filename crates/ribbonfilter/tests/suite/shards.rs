@@ -106,13 +106,13 @@ fn fixed_sizes_lose_no_key_and_are_exact() {
 #[test]
 fn until_full_wastes_little() {
     let keys = scale(200_000, 1_000_000, 5_000_000);
-    for (width, most, directory) in [(Width::W64, 0.012, 0.005), (Width::W128, 0.005, 0.0015)] {
+    for (width, max, directory) in [(Width::W64, 0.012, 0.005), (Width::W128, 0.005, 0.0015)] {
         let builder = builder(Split::UntilFull, Variant::Standard, width, 8.0);
         let shards = finish(builder, (0..keys).map(|index| random(1, index)));
-        let least = keys as f64 * 8.0;
+        let min = keys as f64 * 8.0;
         let data = (shards.size_in_bytes() - shards.directory_bytes()) as f64 * 8.0 / least - 1.0;
-        assert!((0.0..most).contains(&data), "{width}: {data}");
-        let more = shards.directory_bytes() as f64 * 8.0 / least;
+        assert!((0.0..max).contains(&data), "{width}: {data}");
+        let more = shards.directory_bytes() as f64 * 8.0 / min;
         assert!(more < directory, "{width}: a directory of {more}");
     }
 }
@@ -132,8 +132,8 @@ fn rates_are_as_told() {
             let builder = Shards::builder(split).false_positive_rate(rate);
             let shards = finish(builder, (0..keys).map(|index| random(1, index)));
             let told = shards.expected_rate();
-            let fixed = matches!(split, Split::FixedSize { .. });
-            assert!(fixed || told <= rate * 1.000_01 && told > rate * 0.9, "{split:?}: {told}");
+            let raw = matches!(split, Split::FixedSize { .. });
+            assert!(raw || told <= rate * 1.000_01 && told > rate * 0.9, "{split:?}: {told}");
             let probes = (400.0 / told) as u64;
             let found = (0..probes).filter(|&probe| shards.contains_hash(random(2, probe))).count();
             let expected = told * probes as f64;
@@ -300,7 +300,7 @@ fn what_cannot_be_is_refused() {
         error
     };
     let error = refused(Shards::builder(Split::ByHash { bits: 25 }));
-    assert!(matches!(error, BuildError::TooManyShards { bits: 25, most: 24 }));
+    assert!(matches!(error, BuildError::TooManyShards { bits: 25, max: 24 }));
     let error = Shards::builder(Split::ByHash { bits: 2 }).only(4).unwrap_err();
     assert!(matches!(error, BuildError::NoSuchShard { shard: 4, shards: 4 }));
     let error = Shards::builder(Split::UntilFull).only(0).unwrap_err();
@@ -377,7 +377,7 @@ fn altered_bytes_are_told_by_shard() {
                 view.verify()
             });
             let error = result.expect_err("no byte is without meaning");
-            if let OpenError::ShardDamaged { shard } = error {
+            if let OpenError::CorruptShard { shard } = error {
                 assert!(position < data && shard < shards.shard_count());
                 named += 1;
             } else {
@@ -398,7 +398,7 @@ fn the_shard_that_was_altered_is_named() {
             altered[shard * 300 + offset] ^= 4;
             let error = Shards::open(altered).expect("opening looks at the end").verify();
             match error {
-                Err(OpenError::ShardDamaged { shard: named }) => assert_eq!(named, shard as u64),
+                Err(OpenError::CorruptShard { shard: named }) => assert_eq!(named, shard as u64),
                 other => panic!("shard {shard}: {other:?}"),
             }
         }

@@ -4,20 +4,20 @@ use crate::support::{assert_all_found, build, builder, false_positives, overhead
 use ribbonfilter::{Effort, Filter, Variant, Width};
 
 /// What every filter has besides its solution and metadata.
-const FIXED: usize = 40;
+const FOOTER_BYTES: usize = 40;
 
 fn key_set(set: u64, keys: u64) -> impl Iterator<Item = u64> + Clone {
     (0..keys).map(move |index| random(100 + set, index))
 }
 
-/// The mean size besides the fixed part over many key sets.
+/// The mean size besides the footer over many key sets.
 fn mean_data_bytes(target: impl Fn() -> ribbonfilter::FilterBuilder<'static>, keys: u64) -> f64 {
     let sets = scale(20, 100, 100);
     let total: usize = (0..sets)
         .map(|set| {
             let filter = build(target(), key_set(set, keys));
             assert_all_found(&filter, key_set(set, keys));
-            filter.size_in_bytes() - FIXED
+            filter.size_in_bytes() - FOOTER_BYTES
         })
         .sum();
     total as f64 / sets as f64
@@ -25,9 +25,9 @@ fn mean_data_bytes(target: impl Fn() -> ribbonfilter::FilterBuilder<'static>, ke
 
 #[test]
 fn bytes_of_small_sets_with_default_settings() {
-    for (keys, most) in [(10, 12.0), (100, 103.0), (1000, 1006.0)] {
+    for (keys, max) in [(10, 12.0), (100, 103.0), (1000, 1006.0)] {
         let mean = mean_data_bytes(|| Filter::builder().columns(8.0), keys);
-        assert!(mean <= most, "{keys} keys take {mean} bytes");
+        assert!(mean <= max, "{keys} keys take {mean} bytes");
     }
 }
 
@@ -38,10 +38,10 @@ fn bytes_of_thousands_of_keys() {
         (10_000, Width::W64, 0.018, 0.0245),
         (10_000, Width::W128, 0.003, 0.004),
     ] {
-        for (effort, most) in [(Effort::Thorough, thorough), (Effort::Normal, normal)] {
+        for (effort, max) in [(Effort::Thorough, thorough), (Effort::Normal, normal)] {
             let target = || builder(Variant::Standard, width, 8.0).effort(effort);
             let over = mean_data_bytes(target, keys) / keys as f64 - 1.0;
-            assert!(over <= most, "{keys} keys of width {width} take {over} more, {effort}");
+            assert!(over <= max, "{keys} keys of width {width} take {over} more, {effort}");
         }
     }
 }
@@ -50,7 +50,7 @@ fn bytes_of_thousands_of_keys() {
 /// part; and a thorough one is never larger.
 #[test]
 fn the_default_is_small_at_every_size() {
-    for (keys, most) in [
+    for (keys, max) in [
         (1_000, 0.008),
         (4_000, 0.0025),
         (10_000, 0.004),
@@ -60,9 +60,9 @@ fn the_default_is_small_at_every_size() {
         (10_000_000, 0.000_7),
     ] {
         let target = || Filter::builder().columns(8.0);
-        let size = |plan: ribbonfilter::Plan| (plan.size_in_bytes() - FIXED as u64) as f64;
+        let size = |plan: ribbonfilter::Plan| (plan.size_in_bytes() - FOOTER_BYTES as u64) as f64;
         let normal = size(target().plan_for(keys).expect("a plan"));
-        assert!(normal / keys as f64 - 1.0 <= most, "{keys} keys take {normal} bytes");
+        assert!(normal / keys as f64 - 1.0 <= max, "{keys} keys take {normal} bytes");
     }
     let mut keys = 1;
     while keys < 1 << 21 {
@@ -86,7 +86,7 @@ fn no_keys_no_answers() {
         build(builder(Variant::Homogeneous, Width::W16, 3.5), []),
         build(Filter::builder().total_bytes(40), []),
     ] {
-        assert_eq!((filter.len(), filter.size_in_bytes()), (0, FIXED));
+        assert_eq!((filter.len(), filter.size_in_bytes()), (0, FOOTER_BYTES));
         assert_eq!((filter.expected_rate(), filter.columns()), (0.0, 0.0));
         assert_eq!(false_positives(&filter, 100_000), 0);
         filter.verify().expect("whole");
@@ -101,7 +101,7 @@ fn every_homogeneous_filter_keeps_its_plan() {
         (100_000, scale(2, 10, 50), 0.065),
         (1_000_000, scale(0, 2, 10), 0.095),
     ];
-    for (keys, instances, most) in sets {
+    for (keys, instances, max) in sets {
         for set in 0..instances {
             let target = builder(Variant::Homogeneous, Width::W64, 8.0);
             let plan = target.plan_for(keys).expect("a plan");
@@ -112,9 +112,9 @@ fn every_homogeneous_filter_keeps_its_plan() {
             // Five standard deviations of the measurement are its own.
             let noise = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
             assert!(rate <= plan.expected_rate() * 1.06 + noise, "{rate} measured: {filter:?}");
-            let besides_the_fixed_part = FIXED as f64 / filter.size_in_bytes() as f64;
+            let besides_the_fixed_part = FOOTER_BYTES as f64 / filter.size_in_bytes() as f64;
             let over = overhead(&filter, filter.expected_rate()) - besides_the_fixed_part;
-            assert!(over <= most, "{over}: {filter:?}");
+            assert!(over <= max, "{over}: {filter:?}");
         }
     }
 }

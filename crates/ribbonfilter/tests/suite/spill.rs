@@ -74,10 +74,10 @@ fn the_bytes_are_those_of_a_build_in_memory() {
             let here = push(builder().threads(1), hashes());
             let in_memory = here.plan().expect("a plan").peak_memory();
             let here = here.finish().expect("in memory");
-            let least = least(builder(), &directory.0, keys);
+            let min = least(builder(), &directory.0, keys);
             // A single segment cannot be read in parts.
-            assert!(least <= in_memory, "{variant} {width}: {least} of {in_memory}");
-            let limits = [(1, least), (2, least * 5 / 4), (3, least * 2), (1, in_memory)];
+            assert!(least <= in_memory, "{variant} {width}: {min} of {in_memory}");
+            let limits = [(1, min), (2, least * 5 / 4), (3, least * 2), (1, in_memory)];
             for (threads, limit) in limits {
                 let builder = builder().threads(threads).max_memory(limit);
                 let spilling = push(builder.spill_to(&directory.0), hashes());
@@ -144,7 +144,7 @@ fn a_limit_that_is_too_low_is_refused_with_one_that_is_not() {
 /// Without a limit nothing is written, not even where nothing could be.
 #[test]
 fn no_limit_no_file() {
-    let mut builder = Filter::builder().spill_to("/nowhere/at/all");
+    let mut builder = Filter::builder().spill_to("/unsupported/at/all");
     builder.extend(0..100_000);
     assert!(builder.finish().expect("in memory").contains(99_999));
 }

@@ -7,11 +7,11 @@
 use ribbonfilter::{Filter, Function, Part, Shard, Shards};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes of the fixed part.
-pub const FIXED: usize = 40;
+/// Bytes of the footer.
+pub const FOOTER_BYTES: usize = 40;
 /// Bytes of an entry in a directory of shards by hash.
 const ENTRY: usize = 32;
-/// Bytes between borders and fixed part, where shards are ranges.
+/// Bytes between borders and footer, where shards are ranges.
 const TAIL: usize = 15;
 
 /// The bytes of a little-endian number.
@@ -21,21 +21,21 @@ fn number(bytes: &[u8]) -> usize {
 
 /// Puts the magic and the version where a reader looks for them.
 fn stamp(bytes: &mut [u8]) {
-    if let Some(fixed) = bytes.last_chunk_mut::<FIXED>() {
-        fixed[31] = fixed[31] & 0xf0 | 1;
-        fixed[38..].copy_from_slice(&[0x52, 0xbf]);
+    if let Some(raw) = bytes.last_chunk_mut::<FOOTER_BYTES>() {
+        raw[31] = raw[31] & 0xf0 | 1;
+        raw[38..].copy_from_slice(&[0x52, 0xbf]);
     }
 }
 
 /// Computes all checksums anew, as whoever alters a file on purpose does.
 pub fn seal(bytes: &mut [u8]) {
-    let Some(fixed) = bytes.len().checked_sub(FIXED) else { return };
-    let is_container = bytes[fixed + 28] & 3 == 3;
+    let Some(raw) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
+    let is_container = bytes[raw + 28] & 3 == 3;
     let covered = if is_container { seal_shards(bytes).unwrap_or(0) } else { 0 };
-    let data = xxh3_64(&bytes[covered..fixed + 32]) as u32;
-    bytes[fixed + 32..fixed + 36].copy_from_slice(&data.to_le_bytes());
-    let check = footer_check(&bytes[fixed..]);
-    bytes[fixed + 36..fixed + 38].copy_from_slice(&check.to_le_bytes());
+    let data = xxh3_64(&bytes[covered..raw + 32]) as u32;
+    bytes[raw + 32..raw + 36].copy_from_slice(&data.to_le_bytes());
+    let check = footer_check(&bytes[raw..]);
+    bytes[raw + 36..raw + 38].copy_from_slice(&check.to_le_bytes());
 }
 
 /// The footer's own checksum.
@@ -65,15 +65,13 @@ pub fn sealed(bytes: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The same bytes with as many zeros before them, or as many of them left out, as the fixed part
+/// The same bytes with as many zeros before them, or as many of them left out, as the footer
 /// of a filter or function of one layer wants; nothing if that is too many.
 pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
-    const MOST: u128 = 1 << 14;
+    const MAX_CODE: u128 = 1 << 14;
     let field = |range: std::ops::Range<usize>| {
-        let fixed = bytes.last_chunk::<FIXED>()?;
-        Some(
-            fixed[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | u128::from(byte)),
-        )
+        let raw = bytes.last_chunk::<FOOTER_BYTES>()?;
+        Some(raw[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | u128::from(byte)))
     };
     let (what, segments) = (field(28..29)?, field(29..30)?);
     let slots = field(14..18)? << (segments & 31);
@@ -84,18 +82,18 @@ pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
         2 => 1 << (segments & 31).checked_add(field(23..24)?).filter(|&bits| bits < 32)?,
         _ => 0,
     };
-    let needed = bits.div_ceil(8) + metadata + FIXED as u128;
-    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MOST)?).ok()?;
+    let needed = bits.div_ceil(8) + metadata + FOOTER_BYTES as u128;
+    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MAX_CODE)?).ok()?;
     let zeros = vec![0; needed.saturating_sub(bytes.len())];
     Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
 }
 
 /// Computes the checksums of all shards; where the directory begins, if there is one.
 fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
-    let (rest, fixed) = bytes.split_at_mut(bytes.len() - FIXED);
-    let (shards, size) = (number(&fixed[14..18]), number(&fixed[18..23]));
-    match fixed[29] >> 5 {
-        2 => seal_ranges(rest, shards, fixed),
+    let (rest, raw) = bytes.split_at_mut(bytes.len() - FOOTER_BYTES);
+    let (shards, size) = (number(&raw[14..18]), number(&raw[18..23]));
+    match raw[29] >> 5 {
+        2 => seal_ranges(rest, shards, raw),
         filling => {
             let entries = if filling & 4 == 0 { shards } else { 1 };
             let begin = rest.len().checked_sub(entries.checked_mul(ENTRY)?)?;
@@ -116,13 +114,13 @@ fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
 }
 
 /// The same for shards in ranges.
-fn seal_ranges(rest: &mut [u8], shards: usize, fixed: &[u8]) -> Option<usize> {
+fn seal_ranges(rest: &mut [u8], shards: usize, raw: &[u8]) -> Option<usize> {
     let (rest, tail) = rest.split_last_chunk_mut::<TAIL>()?;
     let border = usize::from(tail[9]) + 2;
     let begin = rest.len().checked_sub(shards.checked_mul(border)?)?;
     let (solution, borders) = rest.split_at_mut(begin);
-    let (columns, boundary) = (usize::from(fixed[26] & 0x7f), number(&fixed[18..23]));
-    let block_slots = (16 << (fixed[28] >> 4 & 3)).min(64);
+    let (columns, boundary) = (usize::from(raw[26] & 0x7f), number(&raw[18..23]));
+    let block_slots = (16 << (raw[28] >> 4 & 3)).min(64);
     let shard_blocks = number(&tail[..4]) / block_slots;
     let offset = |shard: usize| {
         let block = shard.saturating_mul(shard_blocks);
@@ -230,7 +228,7 @@ fn ask_shard(shard: Shard<&[u8]>) -> bool {
     let _ = format!("{shard:?}");
     let verified = shard.verify().is_ok();
     // A container of shards of a fixed size is as large as it says, however few its keys are.
-    let too_large = |fixed: &[u8; FIXED]| fixed[29] >> 5 & 3 == 1 && number(&fixed[18..23]) > 1024;
+    let too_large = |raw: &[u8; FOOTER_BYTES]| raw[29] >> 5 & 3 == 1 && number(&raw[18..23]) > 1024;
     if shard.as_bytes().last_chunk().is_some_and(too_large) {
         return verified;
     }

@@ -2,7 +2,7 @@
 //!
 //! The file consists of *runs*, written one after another, each in the order of its *cells*:
 //! the top bits of the mixed hashes. Where every cell of every run begins is known, so a
-//! group of segments is one stretch of each run, read from end to end.
+//! group of segments is one range of each run, read from end to end.
 //!
 //! ```text
 //! run 0    | cell 0 | cell 1 | cell 2 | cell 3 |
@@ -202,13 +202,13 @@ impl<V: Value> Spill<V> {
 
     /// The same items, each once, in runs of at most so many; nothing if the different ones of
     /// a single cell are more than that.
-    pub(crate) fn distinct(&self, most: usize) -> Result<Option<Self>, BuildError> {
+    pub(crate) fn distinct(&self, max: usize) -> Result<Option<Self>, BuildError> {
         let mut distinct = Self::create(&self.directory, self.runs)?;
         let mut pending = Vec::new();
-        try_reserve(&mut pending, most.min(usize::try_from(self.len()).unwrap_or(most)))?;
+        try_reserve(&mut pending, max.min(usize::try_from(self.len()).unwrap_or(max)))?;
         for cell in 0..self.cells.len() {
-            let Some(items) = self.distinct_of(cell, most)? else { return Ok(None) };
-            if pending.len() + items.len() > most {
+            let Some(items) = self.distinct_of(cell, max)? else { return Ok(None) };
+            if pending.len() + items.len() > max {
                 distinct.write(&mut pending)?;
                 pending.clear();
             }
@@ -222,20 +222,20 @@ impl<V: Value> Spill<V> {
     fn distinct_of(
         &self,
         cell: usize,
-        most: usize,
+        max: usize,
     ) -> Result<Option<Vec<Item<u64, V>>>, BuildError> {
         let (mut items, mut found) = (Vec::new(), Cell::default());
         for run in &self.borders {
             let Range { mut start, end } = run[cell]..run[cell + 1];
             while start < end {
-                if items.len() == most {
+                if items.len() == max {
                     deduplicate(&mut items);
                     // Too little room would make it a long way.
-                    if items.len() > most / 4 * 3 {
+                    if items.len() > max / 4 * 3 {
                         return Ok(None);
                     }
                 }
-                let room = (most - items.len()).min((end - start) as usize);
+                let room = (max - items.len()).min((end - start) as usize);
                 let begin = items.len();
                 try_reserve(&mut items, room)?;
                 items.resize(begin + room, Item::default());

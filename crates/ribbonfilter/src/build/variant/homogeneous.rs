@@ -2,7 +2,7 @@
 //!
 //! Every equation is `c * Z = 0`, so a system always has a solution, and the free
 //! variables are set to pseudo-random rows lest it be the zero one. What varies is the
-//! rate: a stretch with too many keys leaves rows that say yes to everything. So a seed
+//! rate: a range with too many keys leaves rows that say yes to everything. So a seed
 //! is screened by the queue of its starts, and the exact rate of the solution it gives is
 //! computed; if that is above the plan, the next seed is tried. After
 //! [`MAX_SOLUTIONS`] solutions the best of them is taken, and its rate is the one that the
@@ -11,7 +11,7 @@
 use super::standard::{HOPELESS, Workspace, is_hopeless};
 use super::{Failure, Solved};
 use crate::Width;
-use crate::build::{self, Crew, Group, Segment, Task, Zero};
+use crate::build::{self, Group, Segment, Task, Workers, Zero};
 use crate::kernel::{Instructions, Kernel, Work};
 use crate::progress::Phase;
 use crate::ribbon::equation::free_row;
@@ -35,17 +35,17 @@ pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
 }
 
 fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
-    if let Some(solved) = at_once::<B>(task)? {
+    if let Some(solved) = batched::<B>(task)? {
         return Ok(solved);
     }
-    let mut crew = task.crew::<B, ()>()?;
+    let mut workers = task.workers::<B, ()>()?;
     let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
     let (mut next, mut solutions) = (Some(0), 0);
     for _ in 0..MAX_SOLUTIONS {
         let Some(from) = next else { break };
-        let seed = promising_seed(task, &mut crew, from)?;
-        let candidate = solve_all(task, &mut crew, seed)?;
+        let seed = promising_seed(task, &mut workers, from)?;
+        let candidate = solve_all(task, &mut workers, seed)?;
         solutions += 1;
         last = Some(seed);
         if candidate.rate < best.rate {
@@ -57,7 +57,7 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
         next = seed.checked_add(1);
     }
     if last != Some(best.seed) {
-        best = solve_all(task, &mut crew, best.seed)?;
+        best = solve_all(task, &mut workers, best.seed)?;
         solutions += 1;
     }
     let (seeds, rate) = (vec![best.seed], Some(best.rate));
@@ -67,9 +67,9 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
 /// The same for a small set whose seeds are screened, by the elimination of a Standard ribbon,
 /// which is faster where spare slots are few: at w = 64 up to 2^14 keys, at w = 128 for any set of
 /// one segment. A key that depends on others, which tells of a bad
-/// stretch, rules a seed out. Nothing if the first few seeds are no good: then dependent keys have
+/// range, rules a seed out. Nothing if the first few seeds are no good: then dependent keys have
 /// to be put up with.
-fn at_once<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failure> {
+fn batched<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failure> {
     let shape = task.plan.shape;
     let Some(limit) = task.plan.queue_limit else { return Ok(None) };
     let small = match B::WIDTH {
@@ -118,7 +118,7 @@ struct Candidate {
 /// The first seed from `from` on whose queues are short enough.
 fn promising_seed<B: Band>(
     task: &mut Task<'_, '_, ()>,
-    crew: &mut Crew<B, ()>,
+    workers: &mut Workers<B, ()>,
     from: u8,
 ) -> Result<u8, Failure> {
     let Some(limit) = task.plan.queue_limit else {
@@ -129,13 +129,13 @@ fn promising_seed<B: Band>(
     let queue_of = |workspace: &mut build::Workspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
     };
-    let longest = task.each(crew, queue_of)?.into_iter().max().unwrap_or(0);
+    let longest = task.each(workers, queue_of)?.into_iter().max().unwrap_or(0);
     if longest <= limit || is_hopeless(longest, B::WIDTH) {
         return Ok(from);
     }
     let end = from.saturating_add(MAX_SCREENED);
     for seed in from.saturating_add(1)..end {
-        let screened = task.each(crew, |workspace, segment| {
+        let screened = task.each(workers, |workspace, segment| {
             match workspace.longest_queue(segment.keys, seed, limit) <= limit {
                 true => Ok(()),
                 false => Err(Failure::NoSeed),
@@ -153,11 +153,11 @@ fn promising_seed<B: Band>(
 /// Solves every segment under one seed and computes the exact rate.
 fn solve_all<B: Band>(
     task: &mut Task<'_, '_, ()>,
-    crew: &mut Crew<B, ()>,
+    workers: &mut Workers<B, ()>,
     seed: u8,
 ) -> Result<Candidate, Failure> {
     let shape = task.plan.shape;
-    let solved = task.each(crew, |workspace, segment| {
+    let solved = task.each(workers, |workspace, segment| {
         let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
         let free = |slot| free_row(segment.first_slot + slot).into();
         workspace.solve(free, &segment.layout, segment.bytes);
@@ -269,13 +269,13 @@ mod tests {
                     width,
                     keys,
                     kernel,
-                    |task| with_band!(width, B => at_once::<B>(task)),
+                    |task| with_band!(width, B => batched::<B>(task)),
                 );
                 let fast = fast.expect("memory").expect("a good seed");
                 let (slow, slow_bytes) = with_task(width, keys, kernel, |task| {
                     with_band!(width, B => {
-                        let mut crew = task.crew::<B, ()>().expect("memory");
-                        solve_all(task, &mut crew, fast.seeds[0])
+                        let mut workers = task.workers::<B, ()>().expect("memory");
+                        solve_all(task, &mut workers, fast.seeds[0])
                     })
                 });
                 let slow = slow.expect("memory");

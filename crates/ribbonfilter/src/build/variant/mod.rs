@@ -3,8 +3,8 @@
 //! A variant knows equations, bandings and rates; it knows nothing of files. Its work is
 //! to choose seeds and to say whether they are good enough.
 
-mod at_once;
 mod balanced;
+mod batched;
 mod bumped;
 mod homogeneous;
 mod one_by_one;

@@ -1,6 +1,6 @@
 //! Algorithm 1, a key at a time: for w = 16, and to test the other systems against.
 
-use super::at_once::System;
+use super::batched::System;
 use super::window::Class;
 use crate::build::Goal;
 use crate::error::OutOfMemory;

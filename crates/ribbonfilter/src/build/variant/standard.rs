@@ -7,10 +7,10 @@
 //!
 //! A system with few spare slots is where Algorithm 1 is slowest, key by key: an equation passes
 //! hundreds of rows before it finds an empty one. So keys are sorted by their starts and go in by
-//! classes ([`at_once`](super::at_once)), as in a Bumped ribbon; but here every class must fit,
+//! classes ([`batched`](super::batched)), as in a Bumped ribbon; but here every class must fit,
 //! and the first that does not ends the attempt.
 
-use super::at_once::{AtOnce, System};
+use super::batched::{Batched, System};
 use super::one_by_one::OneByOne;
 use super::sorted::Sorted;
 use super::{Failure, Solved};
@@ -22,8 +22,8 @@ use crate::ribbon::equation::Seed;
 use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
-use crate::solve::byte_sliced::{Eliminator, Planes};
-use crate::solve::four_russians::Panels;
+use crate::solve::byte_sliced::{ByteSliced, Eliminator};
+use crate::solve::four_russians::FourRussians;
 use alloc::vec::Vec;
 
 /// After so many hopeless queues no other seed is tried.
@@ -78,8 +78,8 @@ pub(crate) struct Workspace<B: Band, R: Goal> {
 /// The systems that there are: which one is a question of the CPU, but for w = 16.
 #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
 enum AnySystem<B: Band, R: Goal> {
-    Planes(AtOnce<B, R, Planes>),
-    Panels(AtOnce<B, R, Panels<B, R>>),
+    ByteSliced(Batched<B, R, ByteSliced>),
+    FourRussians(Batched<B, R, FourRussians<B, R>>),
     OneByOne(OneByOne<B, R>),
 }
 
@@ -87,22 +87,22 @@ enum AnySystem<B: Band, R: Goal> {
 macro_rules! with_system {
     ($any:expr, $system:ident => $expression:expr) => {
         match $any {
-            AnySystem::Planes($system) => $expression,
-            AnySystem::Panels($system) => $expression,
+            AnySystem::ByteSliced($system) => $expression,
+            AnySystem::FourRussians($system) => $expression,
             AnySystem::OneByOne($system) => $expression,
         }
     };
 }
 
 impl<B: Band, R: Goal> Workspace<B, R> {
-    /// Room for systems of this shape, of one segment each.
+    /// Budget for systems of this shape, of one segment each.
     pub(crate) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         let (slots, starts) = (shape.segment_slots.next_multiple_of(64), shape.starts());
         let columns = shape.columns as usize;
         let system = match (B::WIDTH, Eliminator::of(kernel)) {
             (Width::W16, _) => AnySystem::OneByOne(System::new((), slots, starts, columns)?),
-            (_, Some(means)) => AnySystem::Planes(System::new(means, slots, starts, columns)?),
-            (_, None) => AnySystem::Panels(System::new((), slots, starts, columns)?),
+            (_, Some(means)) => AnySystem::ByteSliced(System::new(means, slots, starts, columns)?),
+            (_, None) => AnySystem::FourRussians(System::new((), slots, starts, columns)?),
         };
         let (sorted, starts) = (Sorted::new(starts)?, starts.count() as usize);
         Ok(Self { kernel, sorted, starts, system, used: false })
@@ -169,8 +169,8 @@ impl<B: Band, R: Goal> Workspace<B, R> {
     /// Gives every free variable of the system a value. Not for w = 16.
     pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
         match &mut self.system {
-            AnySystem::Planes(system) => system.set_free(free),
-            AnySystem::Panels(system) => system.set_free(free),
+            AnySystem::ByteSliced(system) => system.set_free(free),
+            AnySystem::FourRussians(system) => system.set_free(free),
             AnySystem::OneByOne(_) => {}
         }
     }

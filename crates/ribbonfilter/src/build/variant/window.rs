@@ -57,12 +57,12 @@ pub(super) struct Window<V> {
 impl<V: Value> Window<V> {
     /// A window over keys with these starts.
     pub(super) fn new(starts: Starts) -> Result<Self, OutOfMemory> {
-        let most = WINDOW.min(usize::try_from(starts.count()).unwrap_or(WINDOW));
+        let max = WINDOW.min(usize::try_from(starts.count()).unwrap_or(WINDOW));
         Ok(Self {
             starts,
             first_start: 0,
             before: try_filled(0, WINDOW + 1)?,
-            places: try_filled([0; STREAMS], most)?,
+            places: try_filled([0; STREAMS], max)?,
             items: Vec::new(),
             unsorted: Vec::new(),
         })

@@ -1,14 +1,14 @@
-//! The bytes of a container of shards: their data, the directory, and one fixed part for all.
+//! The bytes of a container of shards: their data, the directory, and one footer for all.
 //!
 //! ```text
-//! by hash:     data of shard 0, 1, …, each padded | an entry for each | fixed part
-//! until full:  one solution of all shards | a border for each | tail  | fixed part
+//! by hash:     data of shard 0, 1, …, each padded | an entry for each | footer
+//! until full:  one solution of all shards | a border for each | tail  | footer
 //! ```
 //!
-//! Opening reads the fixed part and what lies before it, up to 32 bytes. Entries and borders
+//! Opening reads the footer and what lies before it, up to 32 bytes. Entries and borders
 //! are checked whenever they are read, so that a query cannot leave the buffer whatever they
 //! hold. A shard that stands alone, before it is assembled with others, is a container of its
-//! data and its entry whose fixed part tells its number.
+//! data and its entry whose footer tells its number.
 
 mod ranges;
 
@@ -16,8 +16,8 @@ pub(crate) use ranges::{MAX_CELL_BITS, Ranges};
 
 use super::kind::kind_of;
 use super::{
-    FIXED, Header, at, check_recognised, data_check, decode_rate, encode_rate, get, little_endian,
-    put, seal_fixed,
+    FOOTER_BYTES, Footer, at, check_recognised, data_check, decode_rate, encode_rate, get,
+    little_endian, put, seal_footer,
 };
 use crate::error::{Kind, OpenError};
 use crate::{Variant, Width};
@@ -34,10 +34,10 @@ const LARGE: u64 = 1 << 16;
 /// The most bytes before the directory that an entry can tell.
 pub(crate) const MAX_CONTAINER_BYTES: u64 = (1 << 40) - 1;
 
-/// Bytes of an entry: where the data ends, what its filter's fixed part has besides that of
+/// Bytes of an entry: where the data ends, what its filter's footer has besides that of
 /// the container, and a checksum of the data.
 const ENTRY: usize = 32;
-/// The part of a fixed part that an entry repeats.
+/// The part of a footer that an entry repeats.
 const REPEATED: Range<usize> = at::KEYS.start..at::VERSIONS;
 /// The same in the entry, behind the end of the data; the checksum follows.
 const IN_ENTRY: Range<usize> = 5..5 + REPEATED.end - REPEATED.start;
@@ -86,7 +86,7 @@ impl Filling {
     }
 }
 
-/// The fixed part of a container, decoded.
+/// The footer of a container, decoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Container {
     pub(crate) key_seed: u64,
@@ -130,7 +130,7 @@ impl Container {
         if self.alone.is_some() { 1 } else { self.shards() }
     }
 
-    /// Reads the fixed part of a container at the end of `bytes`, and checks the length.
+    /// Reads the footer of a container at the end of `bytes`, and checks the length.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
         Self::read_either(bytes, false)
     }
@@ -141,16 +141,16 @@ impl Container {
     }
 
     fn read_either(bytes: &[u8], alone: bool) -> Result<Self, OpenError> {
-        let Some((data, fixed)) = bytes.split_last_chunk::<FIXED>() else {
-            return Err(OpenError::TooShort { len: bytes.len(), needed: FIXED });
+        let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
+            return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
         };
-        check_recognised(fixed)?;
-        let found = kind_of(fixed);
+        check_recognised(raw)?;
+        let found = kind_of(raw);
         let expected = if alone { Kind::Shard } else { Kind::Container };
         if found != expected {
             return Err(OpenError::WrongKind { expected, found });
         }
-        let container = Self::decode(data, fixed, alone)?;
+        let container = Self::decode(data, raw, alone)?;
         let expected = container.expected_len(bytes);
         match bytes.len() as u64 == expected {
             true => Ok(container),
@@ -158,33 +158,33 @@ impl Container {
         }
     }
 
-    fn decode(data: &[u8], fixed: &[u8; FIXED], alone: bool) -> Result<Self, OpenError> {
+    fn decode(data: &[u8], raw: &[u8; FOOTER_BYTES], alone: bool) -> Result<Self, OpenError> {
         let wrong = |field| Err(OpenError::Inconsistent { field });
-        let [variant, width] = [2, 4].map(|bit| usize::from(fixed[at::WHAT] >> bit & 3));
-        let bits = u32::from(fixed[at::SEGMENTS] & 31);
+        let [variant, width] = [2, 4].map(|bit| usize::from(raw[at::WHAT] >> bit & 3));
+        let bits = u32::from(raw[at::SEGMENTS] & 31);
         let width = Width::ALL[width];
-        let filling = match fixed[at::SEGMENTS] >> 5 & 3 {
-            0 => Filling::ByHash { bits, target: get(fixed, at::BOUNDARY) },
-            1 => Filling::FixedSize { bits, bytes: get(fixed, at::BOUNDARY) },
-            2 if bits == 0 && !alone => Filling::UntilFull(Ranges::decode(data, fixed, width)?),
+        let filling = match raw[at::SEGMENTS] >> 5 & 3 {
+            0 => Filling::ByHash { bits, target: get(raw, at::BOUNDARY) },
+            1 => Filling::FixedSize { bits, bytes: get(raw, at::BOUNDARY) },
+            2 if bits == 0 && !alone => Filling::UntilFull(Ranges::decode(data, raw, width)?),
             _ => return wrong("kind of shards"),
         };
         let by_hash = !matches!(filling, Filling::UntilFull(_));
-        let unused = get(fixed, at::COLUMNS) > 0 || fixed[at::SEED] > 0;
-        if fixed[at::WHAT] >> 6 > 0 || by_hash && unused {
+        let unused = get(raw, at::COLUMNS) > 0 || raw[at::SEED] > 0;
+        if raw[at::WHAT] >> 6 > 0 || by_hash && unused {
             return wrong("reserved part");
         }
-        let number = get(fixed, at::SHARDS);
+        let number = get(raw, at::SHARDS);
         if bits > MAX_CONTAINER_BITS || alone && number >> bits > 0 {
             return wrong("number of shards");
         }
         let container = Self {
-            key_seed: get(fixed, at::KEY_SEED),
-            keys: get(fixed, at::KEYS),
+            key_seed: get(raw, at::KEY_SEED),
+            keys: get(raw, at::KEYS),
             variant: Variant::ALL[variant],
             width,
             filling,
-            rate: get(fixed, at::RATE) as u32,
+            rate: get(raw, at::RATE) as u32,
             alone: alone.then_some(number),
         };
         if !alone && number != container.shards() {
@@ -208,7 +208,7 @@ impl Container {
             }
             _ => self.entry(bytes, self.entries() - 1).map_or(0, end_of),
         };
-        data.saturating_add(self.entries() * ENTRY as u64 + FIXED as u64)
+        data.saturating_add(self.entries() * ENTRY as u64 + FOOTER_BYTES as u64)
     }
 
     /// Where the directory begins, if there is room for it.
@@ -217,10 +217,10 @@ impl Container {
             Filling::UntilFull(ranges) => ranges.directory_len(),
             _ => self.entries() * ENTRY as u64,
         };
-        bytes.len().checked_sub(usize::try_from(size).ok()?.checked_add(FIXED)?)
+        bytes.len().checked_sub(usize::try_from(size).ok()?.checked_add(FOOTER_BYTES)?)
     }
 
-    /// Bytes of directory and fixed part.
+    /// Bytes of directory and footer.
     pub(crate) fn directory_bytes(&self, bytes: &[u8]) -> usize {
         self.directory(bytes).map_or(0, |begin| bytes.len() - begin)
     }
@@ -239,30 +239,30 @@ impl Container {
         let entry = self.entry(bytes, place).ok_or(wrong("directory"))?;
         let end = end_of(entry) as usize;
         // What follows the data of a filter must follow that of a shard.
-        let data = match end.checked_add(FIXED) {
+        let data = match end.checked_add(FOOTER_BYTES) {
             Some(behind) if behind <= bytes.len() => &bytes[..end],
             _ => return Err(wrong("directory")),
         };
-        let mut fixed = [0; FIXED];
-        put(&mut fixed, at::KEY_SEED, self.key_seed);
-        fixed[REPEATED].copy_from_slice(&entry[IN_ENTRY]);
-        let mut header = Header::EMPTY;
-        header.decode(data, &fixed, Kind::Filter)?;
-        if (header.shape.variant, header.shape.width) != (self.variant, self.width) {
+        let mut raw = [0; FOOTER_BYTES];
+        put(&mut raw, at::KEY_SEED, self.key_seed);
+        raw[REPEATED].copy_from_slice(&entry[IN_ENTRY]);
+        let mut footer = Footer::EMPTY;
+        footer.decode(data, &raw, Kind::Filter)?;
+        if (footer.shape.variant, footer.shape.width) != (self.variant, self.width) {
             return Err(wrong("variant or width of a shard"));
         }
-        let size = usize::try_from(header.shape.data_bytes()).map_err(|_| wrong("directory"))?;
+        let size = usize::try_from(footer.shape.data_bytes()).map_err(|_| wrong("directory"))?;
         let start = end.checked_sub(size).ok_or(wrong("directory"))?;
-        Ok(Listed { header, data: start..end, check: little_endian(&entry[IN_ENTRY.end..]) })
+        Ok(Listed { footer, data: start..end, check: little_endian(&entry[IN_ENTRY.end..]) })
     }
 
     /// Whether all bytes are those that were written.
     pub(crate) fn verify(&self, bytes: &[u8]) -> Result<(), OpenError> {
-        let begin = self.directory(bytes).ok_or(OpenError::DirectoryDamaged)?;
+        let begin = self.directory(bytes).ok_or(OpenError::CorruptDirectory)?;
         let (data, directory) = bytes.split_at(begin);
-        let stored = directory.last_chunk::<FIXED>().map(|fixed| get(fixed, at::DATA_CHECK));
+        let stored = directory.last_chunk::<FOOTER_BYTES>().map(|raw| get(raw, at::DATA_CHECK));
         if stored != Some(data_check(directory)) {
-            return Err(OpenError::DirectoryDamaged);
+            return Err(OpenError::CorruptDirectory);
         }
         match self.filling {
             Filling::UntilFull(ranges) => ranges.verify(data, directory),
@@ -274,7 +274,7 @@ impl Container {
         let mut before = 0;
         for place in 0..self.entries() {
             // The directory is whole, so what contradicts it is the shard.
-            let damaged = OpenError::ShardDamaged { shard: place + self.number() };
+            let damaged = OpenError::CorruptShard { shard: place + self.number() };
             let Ok(listed) = self.shard(bytes, place) else {
                 return Err(damaged);
             };
@@ -286,7 +286,7 @@ impl Container {
                 return Err(damaged);
             }
             // What is told of a shard that stands alone is told of its only filter.
-            let told = self.with_keys(listed.header.keys, listed.header.rate());
+            let told = self.with_keys(listed.footer.keys, listed.footer.rate());
             if self.alone.is_some() && *self != told {
                 return Err(damaged);
             }
@@ -302,42 +302,41 @@ impl Container {
         Ok(())
     }
 
-    fn encode(&self) -> [u8; FIXED] {
-        let mut fixed = [0; FIXED];
-        put(&mut fixed, at::KEY_SEED, self.key_seed);
-        put(&mut fixed, at::KEYS, self.keys);
-        put(&mut fixed, at::SHARDS, self.alone.unwrap_or(self.shards()));
-        put(&mut fixed, at::RATE, self.rate.into());
-        fixed[at::WHAT] =
-            Kind::Container as u8 | (self.variant as u8) << 2 | (self.width as u8) << 4;
-        fixed[at::SEGMENTS] = self.filling.bits() as u8
+    fn encode(&self) -> [u8; FOOTER_BYTES] {
+        let mut raw = [0; FOOTER_BYTES];
+        put(&mut raw, at::KEY_SEED, self.key_seed);
+        put(&mut raw, at::KEYS, self.keys);
+        put(&mut raw, at::SHARDS, self.alone.unwrap_or(self.shards()));
+        put(&mut raw, at::RATE, self.rate.into());
+        raw[at::WHAT] = Kind::Container as u8 | (self.variant as u8) << 2 | (self.width as u8) << 4;
+        raw[at::SEGMENTS] = self.filling.bits() as u8
             | self.filling.code() << 5
             | u8::from(self.alone.is_some()) << 7;
-        fixed[at::VERSIONS] = super::VERSIONS;
+        raw[at::VERSIONS] = super::VERSIONS;
         match self.filling {
-            Filling::ByHash { target, .. } => put(&mut fixed, at::BOUNDARY, target),
-            Filling::FixedSize { bytes, .. } => put(&mut fixed, at::BOUNDARY, bytes),
+            Filling::ByHash { target, .. } => put(&mut raw, at::BOUNDARY, target),
+            Filling::FixedSize { bytes, .. } => put(&mut raw, at::BOUNDARY, bytes),
             Filling::UntilFull(ranges) => {
-                put(&mut fixed, at::BOUNDARY, ranges.boundary);
-                put(&mut fixed, at::COLUMNS, ranges.columns.into());
-                fixed[at::SEED] = ranges.last_seed;
+                put(&mut raw, at::BOUNDARY, ranges.boundary);
+                put(&mut raw, at::COLUMNS, ranges.columns.into());
+                raw[at::SEED] = ranges.last_seed;
             }
         }
-        fixed[at::MAGIC].copy_from_slice(&super::MAGIC);
-        fixed
+        raw[at::MAGIC].copy_from_slice(&super::MAGIC);
+        raw
     }
 
-    /// Writes the fixed part and the checksums at the end of a directory.
+    /// Writes the footer and the checksums at the end of a directory.
     pub(crate) fn seal(&self, directory: &mut [u8]) {
-        seal_fixed(directory, self.encode());
+        seal_footer(directory, self.encode());
     }
 
     /// What comes behind the data of a filter to make it a shard that stands alone.
-    pub(crate) fn ending(&self, number: u64, filter: &[u8]) -> Option<[u8; ENTRY + FIXED]> {
-        let (data, fixed) = filter.split_last_chunk::<FIXED>()?;
-        let mut ending = [0; ENTRY + FIXED];
+    pub(crate) fn ending(&self, number: u64, filter: &[u8]) -> Option<[u8; ENTRY + FOOTER_BYTES]> {
+        let (data, raw) = filter.split_last_chunk::<FOOTER_BYTES>()?;
+        let mut ending = [0; ENTRY + FOOTER_BYTES];
         write_end(&mut ending, data.len() as u64);
-        ending[IN_ENTRY].copy_from_slice(&fixed[REPEATED]);
+        ending[IN_ENTRY].copy_from_slice(&raw[REPEATED]);
         ending[IN_ENTRY.end..ENTRY].copy_from_slice(&check(data).to_le_bytes()[..4]);
         Self { alone: Some(number), ..*self }.seal(&mut ending);
         Some(ending)
@@ -352,7 +351,7 @@ impl Container {
 /// Data that is listed in the directory: the filter of one shard.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
-    pub(crate) header: Header,
+    pub(crate) footer: Footer,
     pub(crate) data: Range<usize>,
     check: u64,
 }
@@ -361,7 +360,7 @@ impl Listed {
     /// The data and as many bytes behind them as behind those of a filter.
     #[inline]
     pub(crate) fn with_what_follows(&self) -> Range<usize> {
-        self.data.start..self.data.end + FIXED
+        self.data.start..self.data.end + FOOTER_BYTES
     }
 }
 
@@ -387,7 +386,7 @@ impl Directory {
 
     /// Lists the next shard, given as it stands alone; nothing if it is too large.
     pub(crate) fn list<'a>(&mut self, shard: &'a [u8]) -> Option<Padded<'a>> {
-        let (data, ending) = shard.split_last_chunk::<{ ENTRY + FIXED }>()?;
+        let (data, ending) = shard.split_last_chunk::<{ ENTRY + FOOTER_BYTES }>()?;
         let (place, end) = self.container.filling.place(self.len, data.len() as u64);
         let before = place.start - self.len;
         let behind = end.checked_sub(place.end)?;
@@ -403,9 +402,9 @@ impl Directory {
         self.len
     }
 
-    /// Directory and fixed part, complete.
+    /// Directory and footer, complete.
     pub(crate) fn finish(mut self, keys: u64, rate: f64) -> Vec<u8> {
-        self.entries.resize(self.entries.len() + FIXED, 0);
+        self.entries.resize(self.entries.len() + FOOTER_BYTES, 0);
         self.container.with_keys(keys, rate).seal(&mut self.entries);
         self.entries
     }

@@ -2,18 +2,18 @@
 //! mixed hashes each begins.
 //!
 //! ```text
-//! one solution of all shards | border and checksum of shard 0, 1, … | tail | fixed part
+//! one solution of all shards | border and checksum of shard 0, 1, … | tail | footer
 //! ```
 
 use super::{Container, check};
 use crate::Width;
 use crate::error::OpenError;
-use crate::format::{FIXED, MAX_BLOCKS, at, get, little_endian};
+use crate::format::{FOOTER_BYTES, MAX_BLOCKS, at, get, little_endian};
 use crate::ribbon::equation::{FINGERPRINT_BITS, Starts};
 use crate::ribbon::layout::Layout;
 use core::ops::Range;
 
-/// Bytes between borders and fixed part: slots of a shard, of the last shard, bits of a cell,
+/// Bytes between borders and footer: slots of a shard, of the last shard, bits of a cell,
 /// bytes of a border, the seed of all shards but the last, and the checksum of the solution.
 const TAIL: usize = 15;
 /// Bytes of a shard's checksum behind its border.
@@ -52,27 +52,30 @@ pub(crate) struct Ranges {
 impl Ranges {
     pub(super) fn decode(
         data: &[u8],
-        fixed: &[u8; FIXED],
+        raw: &[u8; FOOTER_BYTES],
         width: Width,
     ) -> Result<Self, OpenError> {
         let wrong = |field| Err(OpenError::Inconsistent { field });
         let Some(tail) = data.last_chunk::<TAIL>() else {
-            return Err(OpenError::TooShort { len: data.len() + FIXED, needed: TAIL + FIXED });
+            return Err(OpenError::TooShort {
+                len: data.len() + FOOTER_BYTES,
+                needed: TAIL + FOOTER_BYTES,
+            });
         };
         let ranges = Self {
             width,
-            count: get(fixed, at::SHARDS),
+            count: get(raw, at::SHARDS),
             slots: little_endian(&tail[..4]),
             last_slots: little_endian(&tail[4..8]),
-            last_seed: fixed[at::SEED],
-            columns: get(fixed, at::COLUMNS) as u32,
-            boundary: get(fixed, at::BOUNDARY),
+            last_seed: raw[at::SEED],
+            columns: get(raw, at::COLUMNS) as u32,
+            boundary: get(raw, at::BOUNDARY),
             cell_bits: tail[8].into(),
             border_bytes: tail[9].into(),
             seed: tail[10],
             step: 0,
         };
-        let empty = get(fixed, at::KEYS) == 0;
+        let empty = get(raw, at::KEYS) == 0;
         let whole = u64::from(width.block_slots());
         if (ranges.last_slots == 0) != empty
             || ranges.slots < u64::from(width.bits())
@@ -178,7 +181,7 @@ impl Ranges {
 
     pub(crate) fn expected_len(&self) -> u64 {
         let solution = self.layout().size_in_bytes();
-        solution.saturating_add(self.directory_len() + FIXED as u64)
+        solution.saturating_add(self.directory_len() + FOOTER_BYTES as u64)
     }
 
     /// Where a shard would begin if all were as wide as each other.
@@ -191,7 +194,8 @@ impl Ranges {
     /// compared when it was opened.
     #[inline(always)]
     pub(crate) fn border(&self, bytes: &[u8], shard: u64) -> u64 {
-        let back = self.directory_len() as usize + FIXED - shard as usize * self.entry_bytes();
+        let back =
+            self.directory_len() as usize + FOOTER_BYTES - shard as usize * self.entry_bytes();
         let begin = bytes.len() - back;
         let word: [u8; 8] = bytes[begin..begin + 8].try_into().expect("eight bytes");
         let unused = 64 - 8 * self.border_bytes;
@@ -246,7 +250,7 @@ impl Ranges {
 
     /// Writes everything behind the solution; `borders` are the first cells of the shards.
     pub(crate) fn write(&self, bytes: &mut [u8], borders: &[u64], container: &Container) {
-        let begin = bytes.len() - self.directory_len() as usize - FIXED;
+        let begin = bytes.len() - self.directory_len() as usize - FOOTER_BYTES;
         let (solution, directory) = bytes.split_at_mut(begin);
         let size = self.border_bytes as usize;
         for ((shard, border), entry) in
@@ -257,7 +261,7 @@ impl Ranges {
             let check = check(&solution[self.data(shard)]);
             entry[size..].copy_from_slice(&check.to_le_bytes()[..BORDER_CHECK]);
         }
-        let tail = directory.len() - FIXED - TAIL;
+        let tail = directory.len() - FOOTER_BYTES - TAIL;
         directory[tail..][..4].copy_from_slice(&(self.slots as u32).to_le_bytes());
         directory[tail + 4..][..4].copy_from_slice(&(self.last_slots as u32).to_le_bytes());
         directory[tail + 8] = self.cell_bits as u8;
@@ -273,13 +277,13 @@ impl Ranges {
         for (shard, entry) in (0..self.count).zip(directory.chunks_exact(self.entry_bytes())) {
             let check = check(&solution[self.data(shard)]);
             if entry[size..] != check.to_le_bytes()[..BORDER_CHECK] {
-                return Err(OpenError::ShardDamaged { shard });
+                return Err(OpenError::CorruptShard { shard });
             }
         }
-        let stored = &directory[directory.len() - FIXED - 4..][..4];
+        let stored = &directory[directory.len() - FOOTER_BYTES - 4..][..4];
         match little_endian(stored) == check(solution) {
             true => Ok(()),
-            false => Err(OpenError::DataDamaged),
+            false => Err(OpenError::CorruptData),
         }
     }
 }
@@ -339,7 +343,7 @@ mod tests {
             let mut ranges = Ranges::new(Width::W16, 40, 64, 64, &[0]);
             ranges.count = count;
             let ranges = ranges.with_step();
-            let most = 1 + 2 * STEPS + 64;
+            let max = 1 + 2 * STEPS + 64;
             let hostile: [&dyn Fn(u64) -> u64; 4] =
                 [&|_| 0, &|_| u64::MAX, &|shard| (count - shard) << 10, &|shard| {
                     shard.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24
@@ -352,7 +356,7 @@ mod tests {
                         border(shard)
                     };
                     let shard = ranges.find_among(counted, random.below(1 << 40));
-                    assert!(shard < count && read.get() <= most, "{} of {count} read", read.get());
+                    assert!(shard < count && read.get() <= max, "{} of {count} read", read.get());
                 }
             }
         }

@@ -20,7 +20,7 @@ fn containers() -> Vec<Vec<u8>> {
     .into()
 }
 
-/// Whatever a whole fixed part and a directory with right checksums say, opening refuses it or
+/// Whatever a whole footer and a directory with right checksums say, opening refuses it or
 /// every query ends within the bytes.
 #[test]
 fn no_query_leaves_bytes_that_were_made_to_mislead() {
@@ -41,8 +41,8 @@ fn no_query_leaves_bytes_that_were_made_to_mislead() {
                     _ => random.next() as u8,
                 };
             }
-            let fixed: [u8; FIXED] = *altered.last_chunk().expect("a fixed part");
-            seal_fixed(&mut altered[directory..], fixed);
+            let raw: [u8; FOOTER_BYTES] = *altered.last_chunk().expect("a footer");
+            seal_footer(&mut altered[directory..], raw);
             let Ok(shards) = Shards::open(altered) else { continue };
             opened += 1;
             for _ in 0..50 {
@@ -74,15 +74,15 @@ fn a_shard_tells_the_truth_of_itself() {
             Container { rate: truth.rate + 1, ..truth },
         ]);
         if let Filling::FixedSize { bits, .. } = truth.filling {
-            let bytes = bytes.len() as u64 - (ENTRY + FIXED) as u64 - 1;
+            let bytes = bytes.len() as u64 - (ENTRY + FOOTER_BYTES) as u64 - 1;
             lies.push(Container { filling: Filling::FixedSize { bits, bytes }, ..truth });
         }
         for lie in lies {
             let mut bytes = bytes.clone();
-            let data = bytes.len() - ENTRY - FIXED;
+            let data = bytes.len() - ENTRY - FOOTER_BYTES;
             lie.seal(&mut bytes[data..]);
-            let shard = Shard::open(bytes).expect("a fixed part that is whole");
-            assert!(matches!(shard.verify(), Err(OpenError::ShardDamaged { shard: 0 })), "{lie:?}");
+            let shard = Shard::open(bytes).expect("a footer that is whole");
+            assert!(matches!(shard.verify(), Err(OpenError::CorruptShard { shard: 0 })), "{lie:?}");
             let error = Shards::assemble([shard]).expect_err("a shard that lies");
             assert!(matches!(error, AssembleError::Damaged { shard: 0 }), "{error}");
         }
@@ -97,12 +97,12 @@ fn more_keys_than_can_be_counted_are_refused() {
         builder.extend(0..1000);
         let mut bytes = builder.finish().expect("ordinary keys build").as_bytes().to_vec();
         let truth = Container::read_alone(&bytes).expect("a shard");
-        let directory = bytes.len() - ENTRY - FIXED;
-        let most = super::super::MAX_KEYS;
+        let directory = bytes.len() - ENTRY - FOOTER_BYTES;
+        let max = super::super::MAX_KEYS;
         let keys = directory + IN_ENTRY.start..directory + IN_ENTRY.start + at::KEYS.len();
-        bytes[keys].copy_from_slice(&most.to_le_bytes()[..at::KEYS.len()]);
-        Container { keys: most, ..truth }.seal(&mut bytes[directory..]);
-        Shard::open(bytes).expect("a fixed part that is whole")
+        bytes[keys].copy_from_slice(&max.to_le_bytes()[..at::KEYS.len()]);
+        Container { keys: max, ..truth }.seal(&mut bytes[directory..]);
+        Shard::open(bytes).expect("a footer that is whole")
     };
     let error = Shards::assemble([shard(0), shard(1)]).expect_err("too many keys");
     assert!(matches!(error, AssembleError::TooManyKeys { .. }), "{error}");

@@ -125,8 +125,8 @@ impl Shards {
 
     /// The shards of a level.
     pub(crate) fn of_level(self, level: u32) -> Range<u64> {
-        let behind = |level| if level > self.last_level() { 0 } else { self.count() >> level };
-        self.count() - behind(level)..self.count() - behind(level + 1)
+        let after = |level| if level > self.last_level() { 0 } else { self.count() >> level };
+        self.count() - after(level)..self.count() - after(level + 1)
     }
 
     /// The hash of a key, from which its primary place, its bucket and its equation follow.

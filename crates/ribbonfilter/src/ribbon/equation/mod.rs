@@ -67,12 +67,12 @@ const fn fastrange(hash: u64, range: u64) -> u64 {
 /// [`seeded`] they behave as random ones.
 #[inline(always)]
 pub(crate) const fn mix(key_hash: u64) -> u64 {
-    Multipliers::FIXED.mix(key_hash)
+    Multipliers::FOOTER_BYTES.mix(key_hash)
 }
 
 /// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory in
 /// one instruction and by a constant of 64 bits in two, so probes keep a copy of
-/// [`FIXED`](Self::FIXED); there are no others.
+/// [`FOOTER_BYTES`](Self::FOOTER_BYTES); there are no others.
 #[derive(Clone, Copy)]
 pub(crate) struct Multipliers {
     mix: u64,
@@ -80,7 +80,7 @@ pub(crate) struct Multipliers {
 }
 
 impl Multipliers {
-    pub(crate) const FIXED: Self = Self { mix: MIX, coefficients: COEFFICIENTS };
+    pub(crate) const FOOTER_BYTES: Self = Self { mix: MIX, coefficients: COEFFICIENTS };
 
     /// See [`mix`].
     #[inline(always)]
@@ -165,13 +165,13 @@ impl Seeded {
     /// The coefficients of an equation with this start: the first is 1, the others are random.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, start: u64) -> B {
-        B::from_aligned(Multipliers::FIXED.expand(self).0, start)
+        B::from_aligned(Multipliers::FOOTER_BYTES.expand(self).0, start)
     }
 
     /// The fingerprint; `r` columns store its first `r` bits.
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
-        Multipliers::FIXED.expand(self).1
+        Multipliers::FOOTER_BYTES.expand(self).1
     }
 
     /// The mixed hash that a key bumped from this segment has in the next layer of a Bumped

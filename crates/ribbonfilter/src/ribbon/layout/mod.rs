@@ -184,7 +184,7 @@ impl Layout {
         u128::from(self.slots) * u128::from(self.columns) - u128::from(self.boundary_slot())
     }
 
-    /// Bytes of the solution; `u64::MAX` if a hostile header asks for more than that.
+    /// Bytes of the solution; `u64::MAX` if a hostile footer asks for more than that.
     #[inline(always)]
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let bits = self.slots.checked_mul(u64::from(self.columns));

@@ -20,7 +20,7 @@
 //! and where they never do, a basis that prefers late rows is slid from start to start.
 //!
 //! # The screen
-//! What spoils a system, homogeneous or not, is a stretch with more keys than slots.
+//! What spoils a system, homogeneous or not, is a range with more keys than slots.
 //! [`longest_queue`] finds it from the starts alone: keys queue up at their start and each
 //! slot serves one. A queue that comes near the width means trouble; counting it costs a
 //! fraction of a banding.

@@ -249,8 +249,8 @@ fn queue_by_hand(starts_at: &[u8]) -> u32 {
 fn the_longest_queue_is_that_of_keys_waiting_in_line() {
     let mut random = Random(5);
     for len in [0, 1, 2, 10, 100, 1000] {
-        for most in [1, 2, 3, 5, 254] {
-            let starts_at: Vec<u8> = (0..len).map(|_| random.below(most + 1) as u8).collect();
+        for max in [1, 2, 3, 5, 254] {
+            let starts_at: Vec<u8> = (0..len).map(|_| random.below(max + 1) as u8).collect();
             assert_eq!(longest_queue(&starts_at, 1, u32::MAX), queue_by_hand(&starts_at));
         }
     }

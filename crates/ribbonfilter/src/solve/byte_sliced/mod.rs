@@ -25,12 +25,12 @@
 //! rows may be others. This module knows nothing of keys.
 
 #[cfg(not(target_arch = "x86_64"))]
-mod nowhere;
+mod unsupported;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(not(target_arch = "x86_64"))]
-use nowhere::Means;
+use unsupported::Means;
 #[cfg(target_arch = "x86_64")]
 use x86_64::Means;
 
@@ -42,7 +42,7 @@ use crate::storage::memory::{try_filled, try_filled_huge};
 use alloc::vec::Vec;
 
 /// The most equations that go in together: eight lanes of 64-bit columns are for rows.
-pub(crate) const MOST_LANES: usize = 64 * 10 - 8;
+pub(crate) const MAX_LANES: usize = 64 * 10 - 8;
 /// Bytes of a plane: the most vectors may be read from the last lane on. An odd number of
 /// cache lines, so that planes do not compete for the same places of the cache.
 const STRIDE: usize = 21 * 64;
@@ -61,9 +61,9 @@ impl Eliminator {
 }
 
 /// A system in panels, and the pool that is to go in.
-pub(crate) struct Planes {
+pub(crate) struct ByteSliced {
     means: Means,
-    /// Planes of coefficients, and of all.
+    /// ByteSliced of coefficients, and of all.
     coefficient_planes: usize,
     all_planes: usize,
     /// For each panel a word for each plane: byte `j` is of row `j`, zero if it is empty.
@@ -93,11 +93,11 @@ struct Pool {
     tails: Vec<u16>,
     /// Which lanes have become rows.
     placed: [u64; STRIDE / 64],
-    /// Panels that got rows, and which.
+    /// FourRussians that got rows, and which.
     filled: Vec<(u32, u8)>,
 }
 
-impl Planes {
+impl ByteSliced {
     /// A system of so many empty rows, a multiple of 64. Of right-hand sides of some bytes,
     /// 4 or 8, so many columns are wanted.
     pub(crate) fn new(
@@ -130,7 +130,7 @@ impl Planes {
         self.cached.fill(u32::MAX);
     }
 
-    /// Puts so many equations into the pool, at most [`MOST_LANES`], in the order of their
+    /// Puts so many equations into the pool, at most [`MAX_LANES`], in the order of their
     /// starts: start, cyclic coefficients and right-hand side of each.
     #[inline(always)]
     pub(crate) fn fill(
@@ -228,7 +228,7 @@ impl Pool {
         let words = planes.div_ceil(8);
         Ok(Self {
             rows: try_filled(0, words * STRIDE)?,
-            starts: Vec::with_capacity(MOST_LANES),
+            starts: Vec::with_capacity(MAX_LANES),
             first_bits: [0; STRIDE],
             planes: try_filled(Plane([0; STRIDE]), words * 8)?,
             tails: Vec::new(),

@@ -5,14 +5,14 @@
 //! cyclic coefficients names. Among themselves the rows of a panel are then solved as a
 //! triangular square.
 
-use super::{PANEL, Panels};
+use super::{FourRussians, PANEL};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::ribbon::width::Band;
 use crate::solve::banding::RightSide;
 use crate::solve::bit_matrix::{ABOVE, solved_upwards, transposed};
 
 /// The widest ribbon's bytes of coefficients.
-const MOST_BYTES: usize = 16;
+const MAX_BYTES: usize = 16;
 /// The most bytes of a right-hand side.
 const GROUPS: usize = 8;
 /// The most panels of a block.
@@ -21,11 +21,11 @@ const BLOCK_PANELS: usize = 64 / PANEL;
 /// For any rows of a panel, eight columns of their sum.
 type Table = [u8; 1 << PANEL];
 
-impl<B: Band, R: RightSide> Panels<B, R> {
+impl<B: Band, R: RightSide> FourRussians<B, R> {
     /// Solves the system into the blocks of a layout; free variables are zero.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         let layout = layout.of_width(B::WIDTH);
-        let mut tables = [[[0; 1 << PANEL]; MOST_BYTES]; GROUPS];
+        let mut tables = [[[0; 1 << PANEL]; MAX_BYTES]; GROUPS];
         let groups = (layout.columns() as usize).div_ceil(8);
         let panels = B::WIDTH.block_slots() as usize / PANEL;
         // For each panel of a block and eight columns, the bits of its rows, column by column.
@@ -52,7 +52,7 @@ impl<B: Band, R: RightSide> Panels<B, R> {
 
     /// Eight columns of the solution, from `column` on, for the rows of a panel: a byte each.
     #[inline(always)]
-    fn solved(&self, panel: usize, column: u32, tables: &[Table; MOST_BYTES]) -> u64 {
+    fn solved(&self, panel: usize, column: u32, tables: &[Table; MAX_BYTES]) -> u64 {
         let rows = PANEL * panel..PANEL * (panel + 1);
         let own = panel % Self::BYTES;
         let (mut demanded, mut square) = (0, 0);

@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 const PANEL: usize = 8;
 
 /// A system in panels, and the lanes that are to go in.
-pub(crate) struct Panels<B, R> {
+pub(crate) struct FourRussians<B, R> {
     /// Cyclic, and zero where the row is empty.
     coefficients: Vec<B>,
     right_sides: Vec<R>,
@@ -88,7 +88,7 @@ impl UnderWay {
     }
 }
 
-impl<B: Band, R: RightSide> Panels<B, R> {
+impl<B: Band, R: RightSide> FourRussians<B, R> {
     /// Bytes of coefficients, and panels that they can tell apart.
     const BYTES: usize = B::WIDTH.bits() as usize / 8;
 

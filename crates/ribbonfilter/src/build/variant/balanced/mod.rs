@@ -25,7 +25,7 @@ mod segment;
 
 use super::{Failure, Solved, standard};
 use crate::build::{
-    Crew, Goal, Group, Item, Partitioned, Task, Value, contradiction_among, places,
+    Goal, Group, Item, Partitioned, Task, Value, Workers, contradiction_among, places,
 };
 use crate::error::BuildError;
 use crate::progress::Reporter;
@@ -58,9 +58,9 @@ fn first_seed<B: Band, R: Goal>(
     if is_crowded(task)? {
         return Err(Failure::NoSeed);
     }
-    let mut crew = task.crew::<B, R>()?;
+    let mut workers = task.workers::<B, R>()?;
     for seed in 0..MAX_SEEDS {
-        match solve_levels(task, &mut crew, shards, seed) {
+        match solve_levels(task, &mut workers, shards, seed) {
             // No other seed helps against two values for one key.
             Err(Failure::NoSeed) if seed == 0 && contradicts(task)? => break,
             Err(Failure::NoSeed) => {}
@@ -79,15 +79,15 @@ fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
 fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
     let segments = task.plan.shape.segments();
     let share = task.plan.keys() / segments;
-    let most = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
-    Ok(segments > 1 && task.any_segment(|keys| Ok(keys.len() as u64 > most))?)
+    let max = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
+    Ok(segments > 1 && task.any_segment(|keys| Ok(keys.len() as u64 > max))?)
 }
 
 /// Whether the plan's slots suffice under one seed, for simulations.
 pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
     fn run<B: Band>(task: &mut Task<'_, '_, ()>, seed: u8) -> Result<Solved, Failure> {
         let shards = task.plan.shape.shards().expect("more than one shard");
-        solve_levels(task, &mut task.crew::<B, u32>()?, shards, seed)
+        solve_levels(task, &mut task.workers::<B, u32>()?, shards, seed)
     }
     with_band!(task.plan.shape.width, B => run::<B>(task, seed)).is_ok()
 }
@@ -95,7 +95,7 @@ pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
 /// Solves the system under one seed, level by level.
 fn solve_levels<B: Band, R: Goal>(
     task: &mut Task<'_, '_, R::Value>,
-    crew: &mut Crew<B, R>,
+    workers: &mut Workers<B, R>,
     shards: Shards,
     seed: u8,
 ) -> Result<Solved, Failure> {
@@ -109,14 +109,14 @@ fn solve_levels<B: Band, R: Goal>(
         let level_bits = (shape.segment_bits - level).saturating_sub(1);
         let arrived = by_segment(bumped, level_bits, threads)?;
         let (first, mut outcomes) = (before, Vec::new());
-        let room = resources.room_for_bumped();
+        let room = resources.budget_for_bumped();
         for group in groups(first, level_bits, shape.segment_bits, keys.group_bits()) {
             let keys_of = |group| keys.group(group);
             let mine = keys_of(group)?;
             let others = later_half(group, &shape).map(keys_of).transpose()?;
             let level_segments = group.len().min(1 << level_bits);
             let segments = places.by_ref().take(level_segments).map(|place| place.with(&mine));
-            let done = crew.each_from(before, segments, progress, |workspace, segment| {
+            let done = workers.each_from(before, segments, progress, |workspace, segment| {
                 let number = segment.first_slot / shape.segment_slots;
                 let balancing = Balancing {
                     shards,
@@ -157,7 +157,7 @@ fn groups(
 /// The group with the segments whose overload those of a group take, if it has any of level 0.
 fn later_half(group: Group, shape: &Shape) -> Option<Group> {
     let half = shape.segments() / 2;
-    (group.first() < half).then(|| group.behind(half))
+    (group.first() < half).then(|| group.after(half))
 }
 
 /// The keys of the segment in the later half whose overload a segment of level 0 takes.

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::build::variant::Failure;
-use crate::build::{Goal, Item, Shelves, Value, Workspace};
+use crate::build::{Goal, Grouped, Item, Value, Workspace};
 use crate::error::OutOfMemory;
 use crate::kernel::{Instructions, Work};
 use crate::ribbon::equation::{BUCKETS, Seed, Seeded, Shards, Starts};
@@ -62,8 +62,8 @@ impl<V: Value> Balancing<'_, V> {
         self,
         workspace: &mut Workspace<B, R>,
     ) -> Result<Outcome<V>, Failure> {
-        let (kernel, banding, shelves) = workspace.system();
-        kernel.run(Fill { segment: self, banding, shelves })
+        let (kernel, banding, grouped) = workspace.system();
+        kernel.run(Fill { segment: self, banding, grouped })
     }
 
     /// Its keys, each in its primary place.
@@ -83,7 +83,7 @@ impl<V: Value> Balancing<'_, V> {
 struct Fill<'a, B, R: Goal> {
     segment: Balancing<'a, R::Value>,
     banding: &'a mut Banding<B, R>,
-    shelves: &'a mut Shelves<R::Value>,
+    grouped: &'a mut Grouped<R::Value>,
 }
 
 impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
@@ -128,12 +128,12 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
     fn shelve(&mut self) -> Result<(), Failure> {
         let shards = self.segment.shards;
         let groups = shards.in_segment() * BUCKETS;
-        self.shelves.fill(groups, self.segment.items(), |hash| {
+        self.grouped.fill(groups, self.segment.items(), |hash| {
             shards.in_its_segment(shards.primary_position(hash)) * BUCKETS + hash.bucket()
         })?;
-        self.shelves.loads.clear();
-        try_reserve(&mut self.shelves.loads, shards.in_segment())?;
-        self.shelves.loads.resize(shards.in_segment(), 0);
+        self.grouped.loads.clear();
+        try_reserve(&mut self.grouped.loads, shards.in_segment())?;
+        self.grouped.loads.resize(shards.in_segment(), 0);
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
     #[inline(always)]
     fn settle(&mut self, level: u32, bumped: &[Item<u64, R::Value>]) -> Result<u64, Failure> {
         let Balancing { shards, starts, .. } = self.segment;
-        let loads = &mut self.shelves.loads;
+        let loads = &mut self.grouped.loads;
         let equations = bumped.iter().map(|&item| {
             let place = shards.at_level(level, Seeded::from_number(item.hash));
             loads[shards.in_its_segment(place.position)] += 1;
@@ -181,16 +181,16 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         outcome: &mut Outcome<R::Value>,
     ) -> Result<(), Failure> {
         let Balancing { shards, starts, shard_slots, .. } = self.segment;
-        let load = self.shelves.loads[shard];
-        let (items, rows) = self.shelves.group(shard * BUCKETS + bucket);
-        let most = shard_slots + B::WIDTH.bits() as usize / 8 + SPILL;
-        if load + items.len() <= most {
+        let load = self.grouped.loads[shard];
+        let (items, rows) = self.grouped.group(shard * BUCKETS + bucket);
+        let max = shard_slots + B::WIDTH.bits() as usize / 8 + SPILL;
+        if load + items.len() <= max {
             let equations = items
                 .iter()
                 .map(|&item| equation(starts, shards.primary_position(item.hash), item));
             if let Some(redundant) = self.banding.insert_all_or_none(equations, rows)? {
                 outcome.redundant += redundant;
-                self.shelves.loads[shard] = load + items.len();
+                self.grouped.loads[shard] = load + items.len();
                 return Ok(());
             }
         }

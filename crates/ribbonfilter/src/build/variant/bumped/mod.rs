@@ -9,14 +9,14 @@
 //!
 //! - [`window`](super::window) brings the keys of a segment into order,
 //! - [`segment`] decides what each bucket bumps,
-//! - [`at_once`](super::at_once) inserts classes of keys, all or none.
+//! - [`batched`](super::batched) inserts classes of keys, all or none.
 //!
 //! Layers follow each other; the segments of one are independent and shared among threads.
 
 mod segment;
 
 use self::segment::{Bumping, Fill, Workspace};
-use super::at_once::{AtOnce, System};
+use super::batched::{Batched, System};
 use super::standard;
 use super::{Failure, Solved};
 use crate::build::{
@@ -29,8 +29,8 @@ use crate::progress::Reporter;
 use crate::ribbon::layers::Codes;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
-use crate::solve::byte_sliced::{Eliminator, Planes};
-use crate::solve::four_russians::Panels;
+use crate::solve::byte_sliced::{ByteSliced, Eliminator};
+use crate::solve::four_russians::FourRussians;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -38,8 +38,8 @@ use alloc::vec::Vec;
 pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     let means = Eliminator::of(task.resources.kernel);
     with_band!(task.plan.shape.width, B => match means {
-        Some(means) => solve_layers::<B, R, AtOnce<B, R, Planes>>(task, means),
-        None => solve_layers::<B, R, AtOnce<B, R, Panels<B, R>>>(task, ()),
+        Some(means) => solve_layers::<B, R, Batched<B, R, ByteSliced>>(task, means),
+        None => solve_layers::<B, R, Batched<B, R, FourRussians<B, R>>>(task, ()),
     })
 }
 
@@ -91,7 +91,7 @@ fn fill_layer<S: System>(
     for _ in 0..threads.max(1) {
         workspaces.push(Workspace::<S>::new(means, layer)?);
     }
-    let room = resources.room_for_bumped();
+    let room = resources.budget_for_bumped();
     each_group(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
         let bumping = resources.kernel.run(Fill { workspace, segment })?;
         room.take(bumping.bumped.len())?;
@@ -153,8 +153,8 @@ pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel)
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
     let bumping = with_band!(layer.width, B => match Eliminator::of(kernel) {
-        Some(means) => run::<AtOnce<B, u32, Planes>>(means, layer, keys, kernel),
-        None => run::<AtOnce<B, u32, Panels<B, u32>>>((), layer, keys, kernel),
+        Some(means) => run::<Batched<B, u32, ByteSliced>>(means, layer, keys, kernel),
+        None => run::<Batched<B, u32, FourRussians<B, u32>>>((), layer, keys, kernel),
     });
     let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
     (layer.segment_slots - rows, bumping.exceptions.len())

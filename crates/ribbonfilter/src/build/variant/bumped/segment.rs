@@ -16,13 +16,13 @@
 //! A class fits if its distinct keys are independent of each other and of all that went in
 //! before. That does not depend on their order, nor on fingerprints, hence not on columns.
 
-use crate::build::variant::at_once::System;
+use crate::build::variant::batched::System;
 use crate::build::variant::window::{WINDOW, Window, scatter};
 use crate::build::{Item, Ordered, Segment, Value};
 use crate::error::OutOfMemory;
 use crate::kernel::{Instructions, Work};
 use crate::ribbon::equation::{Seed, Seeded, Starts};
-use crate::ribbon::layers::{Buckets, MOST};
+use crate::ribbon::layers::{Buckets, MAX_CODE};
 use crate::ribbon::shape::Shape;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
@@ -53,7 +53,7 @@ pub(super) struct Workspace<S: System> {
 }
 
 impl<S: System> Workspace<S> {
-    /// Room for the segments of a layer.
+    /// Budget for the segments of a layer.
     pub(super) fn new(means: S::Means, layer: &Shape) -> Result<Self, OutOfMemory> {
         let (slots, columns) = (layer.segment_slots, layer.columns as usize);
         Ok(Self {
@@ -176,7 +176,7 @@ impl<V: Value> Bucket<'_, V> {
             try_reserve_some(&mut bumping.exceptions, 1)?;
             bumping.exceptions.push(bucket as u64);
         }
-        bumping.codes.push(code.unwrap_or(MOST));
+        bumping.codes.push(code.unwrap_or(MAX_CODE));
         Ok(kept)
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::build::Segment;
 use crate::build::variant::one_by_one::OneByOne;
 use crate::error::Kind;
-use crate::format::Header;
+use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::equation::{Balance, mix, seeded, segment};
 use crate::ribbon::layers::{Buckets, Further};
@@ -131,10 +131,10 @@ fn check_both_ways<R: Goal>(
             let expected = filled::<OneByOne<B, R>>((), &layer, &sets, value, portable);
             for kernel in Kernel::available() {
                 let what = format!("{width}, {slots} slots");
-                let by_tables = filled::<AtOnce<B, R, Panels<B, R>>>((), &layer, &sets, value, kernel);
+                let by_tables = filled::<Batched<B, R, FourRussians<B, R>>>((), &layer, &sets, value, kernel);
                 assert_same(&by_tables, &expected, &what);
                 if let Some(means) = Eliminator::of(kernel) {
-                    let by_planes = filled::<AtOnce<B, R, Planes>>(means, &layer, &sets, value, kernel);
+                    let by_planes = filled::<Batched<B, R, ByteSliced>>(means, &layer, &sets, value, kernel);
                     assert_same(&by_planes, &expected, &what);
                 }
             }
@@ -247,8 +247,8 @@ fn exceptions_are_stored_and_found() {
         }
         let filter = build(width, &hashes).expect("ordinary but for three buckets");
         assert_found(&filter, &hashes);
-        let header = Header::read(filter.as_bytes(), Kind::Filter).expect("a header");
-        assert!(header.shape.further.exceptions > 0, "{filter:?}");
+        let footer = Footer::read(filter.as_bytes(), Kind::Filter).expect("a footer");
+        assert!(footer.shape.further.exceptions > 0, "{filter:?}");
         let absent = (0..200_000).filter(|_| filter.contains_hash(random.next())).count();
         assert!((250..550).contains(&absent), "{absent} of 200000 at a rate of 1/512");
         // Up to eight columns, lookups in the bytes take a way of their own.

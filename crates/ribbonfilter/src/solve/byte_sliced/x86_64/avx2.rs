@@ -1,25 +1,25 @@
-//! Planes with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
+//! ByteSliced with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
-use super::{Planes, Pool, STRIDE, substitute, sweep};
+use super::{ByteSliced, Pool, STRIDE, substitute, sweep};
 use crate::kernel::avx2::Avx2;
 use crate::ribbon::layout::Layout;
 use core::arch::x86_64::*;
 
-/// See [`Planes::eliminate`].
-pub(super) fn eliminate(cpu: Avx2, planes: &mut Planes) -> bool {
+/// See [`ByteSliced::eliminate`].
+pub(super) fn eliminate(cpu: Avx2, planes: &mut ByteSliced) -> bool {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &mut Planes) -> bool {
+    fn with_features(cpu: Avx2, planes: &mut ByteSliced) -> bool {
         sweep::eliminate(cpu, planes)
     }
     proven!(with_features(cpu, planes))
 }
 
-/// See [`Planes::solve`].
-pub(super) fn solve(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+/// See [`ByteSliced::solve`].
+pub(super) fn solve(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    fn with_features(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
         substitute::solve(cpu, planes, layout, bytes);
     }
     proven!(with_features(cpu, planes, layout, bytes));

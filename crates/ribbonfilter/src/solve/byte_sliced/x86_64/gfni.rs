@@ -1,11 +1,11 @@
-//! Planes with AVX-512 and GFNI: 64 lanes in a vector, a product in one instruction.
+//! ByteSliced with AVX-512 and GFNI: 64 lanes in a vector, a product in one instruction.
 //!
 //! `vgf2p8affineqb` multiplies bytes by a square in which bit `i` of a result is byte `7 - i`:
 //! our squares transposed, the bytes in reverse. The same instruction transposes them.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
-use super::{DIAGONAL, Planes, Pool, avx2, substitute, sweep};
+use super::{ByteSliced, DIAGONAL, Pool, avx2, substitute, sweep};
 use crate::kernel::avx512::Avx512;
 use crate::kernel::has_features;
 use crate::ribbon::layout::Layout;
@@ -22,23 +22,23 @@ impl Gfni {
     }
 }
 
-/// See [`Planes::eliminate`].
-pub(super) fn eliminate(cpu: Gfni, planes: &mut Planes) -> bool {
+/// See [`ByteSliced::eliminate`].
+pub(super) fn eliminate(cpu: Gfni, planes: &mut ByteSliced) -> bool {
     #[target_feature(
         enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
     )]
-    fn with_features(cpu: Gfni, planes: &mut Planes) -> bool {
+    fn with_features(cpu: Gfni, planes: &mut ByteSliced) -> bool {
         sweep::eliminate(cpu, planes)
     }
     proven!(with_features(cpu, planes))
 }
 
-/// See [`Planes::solve`].
-pub(super) fn solve(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+/// See [`ByteSliced::solve`].
+pub(super) fn solve(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
     #[target_feature(
         enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
     )]
-    fn with_features(cpu: Gfni, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    fn with_features(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
         substitute::solve(cpu, planes, layout, bytes);
     }
     proven!(with_features(cpu, planes, layout, bytes));

@@ -1,4 +1,4 @@
-//! Planes on x86-64: [`sweep`] and [`substitute`], over the [`vectors`] of [`avx2`] or [`gfni`].
+//! ByteSliced on x86-64: [`sweep`] and [`substitute`], over the [`vectors`] of [`avx2`] or [`gfni`].
 
 mod avx2;
 mod gfni;
@@ -8,7 +8,7 @@ mod sweep;
 mod tests;
 mod vectors;
 
-use super::{CACHED, MOST_LANES, Planes, Pool, STRIDE};
+use super::{ByteSliced, CACHED, MAX_LANES, Pool, STRIDE};
 use crate::kernel::avx2::Avx2;
 use crate::kernel::{Choice, Kernel};
 use crate::ribbon::layout::Layout;
@@ -44,16 +44,16 @@ impl Means {
         }
     }
 
-    /// See [`Planes::eliminate`]; the system must then undo what was filled.
-    pub(super) fn eliminate(self, planes: &mut Planes) -> bool {
+    /// See [`ByteSliced::eliminate`]; the system must then undo what was filled.
+    pub(super) fn eliminate(self, planes: &mut ByteSliced) -> bool {
         match self {
             Self::Avx2(cpu) => avx2::eliminate(cpu, planes),
             Self::Gfni(cpu) => gfni::eliminate(cpu, planes),
         }
     }
 
-    /// See [`Planes::solve`].
-    pub(super) fn solve(self, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+    /// See [`ByteSliced::solve`].
+    pub(super) fn solve(self, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
         match self {
             Self::Avx2(cpu) => avx2::solve(cpu, planes, layout, bytes),
             Self::Gfni(cpu) => gfni::solve(cpu, planes, layout, bytes),

@@ -1,7 +1,7 @@
 //! Back substitution over planes, a panel at a time.
 
 use super::vectors::Vectors;
-use super::{DIAGONAL, Planes};
+use super::{ByteSliced, DIAGONAL};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::solve::bit_matrix::{ABOVE, solved_upwards};
 
@@ -9,9 +9,9 @@ use crate::solve::bit_matrix::{ABOVE, solved_upwards};
 /// behind.
 const BELOW: u64 = !(DIAGONAL | ABOVE);
 
-/// See [`Planes::solve`].
+/// See [`ByteSliced::solve`].
 #[inline(always)]
-pub(super) fn solve<V: Vectors>(cpu: V, planes: &Planes, layout: &Layout, bytes: &mut [u8]) {
+pub(super) fn solve<V: Vectors>(cpu: V, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
     match (planes.coefficient_planes, planes.all_planes - planes.coefficient_planes) {
         (4, 1) => substitute::<V, 4, 1>(cpu, planes, layout, bytes),
         (4, 2..=4) => substitute::<V, 4, 4>(cpu, planes, layout, bytes),
@@ -32,7 +32,7 @@ pub(super) fn solve<V: Vectors>(cpu: V, planes: &Planes, layout: &Layout, bytes:
 #[inline(always)]
 fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     cpu: V,
-    planes: &Planes,
+    planes: &ByteSliced,
     layout: &Layout,
     bytes: &mut [u8],
 ) {

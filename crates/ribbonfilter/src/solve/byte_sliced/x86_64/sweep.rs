@@ -2,12 +2,12 @@
 //! rows.
 
 use super::vectors::{NO_LANE, Vectors};
-use super::{CACHED, DIAGONAL, MOST_LANES, Planes, STRIDE};
+use super::{ByteSliced, CACHED, DIAGONAL, MAX_LANES, STRIDE};
 use crate::solve::bit_matrix::{ABOVE, ONES, transposed};
 
-/// See [`Planes::eliminate`]; the system must then undo what was filled.
+/// See [`ByteSliced::eliminate`]; the system must then undo what was filled.
 #[inline(always)]
-pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut Planes) -> bool {
+pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut ByteSliced) -> bool {
     match planes.coefficient_planes {
         4 => cpu.apart(|| sweep::<V, 4>(cpu, planes)),
         8 => cpu.apart(|| sweep::<V, 8>(cpu, planes)),
@@ -18,7 +18,7 @@ pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut Planes) -> bool {
 /// Passes over the panels from the first start on until every lane has become a row, or one
 /// has nothing left.
 #[inline(always)]
-fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut Planes) -> bool {
+fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced) -> bool {
     cpu.transpose(&mut planes.pool);
     let lanes = planes.pool.starts.len();
     let (mut head, mut before, mut placed) = (0, 0, 0);
@@ -75,7 +75,7 @@ impl UnderWay {
     }
 }
 
-impl Planes {
+impl ByteSliced {
     /// Eliminates a panel's rows, with code for as many vectors as there are lanes under way. How
     /// many lanes became rows.
     #[inline(always)]
@@ -350,4 +350,4 @@ fn store<V: Vectors>(cpu: V, lanes: &mut [u8], vector: usize, value: V::Vector) 
 }
 
 // From the last lane on as many vectors can be read as ever are.
-const _: () = assert!(MOST_LANES + 20 * 32 <= STRIDE);
+const _: () = assert!(MAX_LANES + 20 * 32 <= STRIDE);

@@ -1,7 +1,7 @@
 //! Threads that share the segments of one build.
 //!
 //! Segments are independent, so the bytes do not depend on who solves which. The calling
-//! thread is one of the crew, and the only one that reports progress.
+//! thread is one of the workers, and the only one that reports progress.
 
 use super::workspace::Workspace;
 use super::{Goal, Group, Item, Keys, Partitioned, Value};
@@ -61,13 +61,13 @@ pub(crate) fn places<'a>(
 }
 
 /// A workspace for every thread of a build.
-pub(crate) struct Crew<B, R: Goal> {
+pub(crate) struct Workers<B, R: Goal> {
     workspaces: Vec<Workspace<B, R>>,
     segments: u64,
 }
 
-impl<B: Band, R: Goal> Crew<B, R> {
-    /// A crew of at most `threads`, and no more than there are segments.
+impl<B: Band, R: Goal> Workers<B, R> {
+    /// A workers of at most `threads`, and no more than there are segments.
     pub(crate) fn new(shape: &Shape, kernel: Kernel, threads: usize) -> Result<Self, OutOfMemory> {
         let segments = shape.segments();
         let threads = threads.min(usize::try_from(segments).unwrap_or(usize::MAX));

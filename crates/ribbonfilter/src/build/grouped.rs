@@ -9,9 +9,9 @@ use crate::ribbon::equation::Seeded;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
-/// Room for one segment's keys, used from segment to segment.
+/// Budget for one segment's keys, used from segment to segment.
 #[derive(Default)]
-pub(crate) struct Shelves<V> {
+pub(crate) struct Grouped<V> {
     items: Vec<Item<Seeded, V>>,
     /// Where each group ends.
     ends: Vec<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct Shelves<V> {
     rows: Vec<usize>,
 }
 
-impl<V: Value> Shelves<V> {
+impl<V: Value> Grouped<V> {
     /// Orders keys by their groups.
     #[inline(always)]
     pub(crate) fn fill(

@@ -1,6 +1,6 @@
 //! Where no instructions for planes are at hand: no means, so no call.
 
-use super::Planes;
+use super::ByteSliced;
 use crate::kernel::Kernel;
 use crate::ribbon::layout::Layout;
 
@@ -17,11 +17,11 @@ impl Means {
         match self {}
     }
 
-    pub(super) fn eliminate(self, _: &mut Planes) -> bool {
+    pub(super) fn eliminate(self, _: &mut ByteSliced) -> bool {
         match self {}
     }
 
-    pub(super) fn solve(self, _: &Planes, _: &Layout, _: &mut [u8]) {
+    pub(super) fn solve(self, _: &ByteSliced, _: &Layout, _: &mut [u8]) {
         match self {}
     }
 }

@@ -1,7 +1,7 @@
 //! Systems that take the keys of a class together: all of them, or none.
 //!
 //! Standard and Bumped ribbons are filled so. A class goes in by planes where the CPU has
-//! instructions for them ([`Planes`]) and by tables elsewhere ([`Panels`]); both fill the same
+//! instructions for them ([`ByteSliced`]) and by tables elsewhere ([`FourRussians`]); both fill the same
 //! rows and give the same solution.
 
 use super::window::Class;
@@ -14,8 +14,8 @@ use crate::ribbon::layers::Buckets;
 use crate::ribbon::layout::Layout;
 use crate::ribbon::width::Band;
 use crate::solve::banding::RightSide;
-use crate::solve::byte_sliced::{Eliminator, MOST_LANES, Planes};
-use crate::solve::four_russians::Panels;
+use crate::solve::byte_sliced::{ByteSliced, Eliminator, MAX_LANES};
+use crate::solve::four_russians::FourRussians;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -62,7 +62,7 @@ pub(super) trait Elimination<B, R>: Sized + Send {
     /// Empties every row.
     fn clear(&mut self);
 
-    /// Makes rows of so many equations, at most [`MOST_LANES`], in the order of their starts:
+    /// Makes rows of so many equations, at most [`MAX_LANES`], in the order of their starts:
     /// start, cyclic coefficients and right-hand side of each. If they are not independent of each
     /// other and of the rows that are there, nothing changes.
     fn eliminate(
@@ -78,7 +78,7 @@ pub(super) trait Elimination<B, R>: Sized + Send {
     fn solve(&self, layout: &Layout, bytes: &mut [u8]);
 }
 
-impl<B: Band, R: RightSide> Elimination<B, R> for Planes {
+impl<B: Band, R: RightSide> Elimination<B, R> for ByteSliced {
     type Means = Eliminator;
 
     fn new(means: Eliminator, slots: u64, columns: usize) -> Result<Self, OutOfMemory> {
@@ -111,7 +111,7 @@ impl<B: Band, R: RightSide> Elimination<B, R> for Planes {
     }
 }
 
-impl<B: Band, R: RightSide> Elimination<B, R> for Panels<B, R> {
+impl<B: Band, R: RightSide> Elimination<B, R> for FourRussians<B, R> {
     type Means = ();
 
     fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
@@ -142,7 +142,7 @@ impl<B: Band, R: RightSide> Elimination<B, R> for Panels<B, R> {
 }
 
 /// A system into which classes go at once.
-pub(super) struct AtOnce<B, R: Goal, E> {
+pub(super) struct Batched<B, R: Goal, E> {
     starts: Starts,
     elimination: E,
     /// A class without its duplicates.
@@ -160,7 +160,7 @@ const _: () = {
         let mut class = 0;
         while class < thresholds.len() {
             let rows = upper - thresholds[class] + Width::ALL[width].bits() - 1;
-            assert!(rows as usize <= MOST_LANES);
+            assert!(rows as usize <= MAX_LANES);
             upper = thresholds[class];
             class += 1;
         }
@@ -168,7 +168,7 @@ const _: () = {
     }
 };
 
-impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
+impl<B: Band, R: Goal, E: Elimination<B, R>> System for Batched<B, R, E> {
     type Value = R::Value;
     type Means = E::Means;
 
@@ -193,7 +193,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
         class: Class<'_, R::Value>,
     ) -> Result<Option<usize>, OutOfMemory> {
         let keys = class.items.len();
-        if keys <= MOST_LANES {
+        if keys <= MAX_LANES {
             if self.eliminate(class.keys())? {
                 return Ok(Some(keys));
             }
@@ -211,7 +211,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> System for AtOnce<B, R, E> {
     }
 }
 
-impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
+impl<B: Band, R: Goal, E: Elimination<B, R>> Batched<B, R, E> {
     /// See [`Elimination::set_free`].
     pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
         self.elimination.set_free(free);
@@ -245,7 +245,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> AtOnce<B, R, E> {
         distinct.extend(class.keys());
         distinct.sort_unstable();
         distinct.dedup();
-        let fits = distinct.len() <= MOST_LANES && self.eliminate(distinct.iter().copied())?;
+        let fits = distinct.len() <= MAX_LANES && self.eliminate(distinct.iter().copied())?;
         let filled = fits.then_some(distinct.len());
         self.distinct = distinct;
         Ok(filled)
