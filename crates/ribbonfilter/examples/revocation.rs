@@ -51,13 +51,17 @@ fn main() -> Result<(), BuildError> {
     let sizes = [list.filter.size_in_bytes(), list.exact.size_in_bytes()];
     let bits = |bytes: usize| bytes as f64 * 8.0 / revoked as f64;
     // Any such list tells one of so many sets of this size from all others.
-    let min: f64 = (0..revoked).map(|k| ((ISSUED - k) as f64 / (revoked - k) as f64).log2()).sum();
-    let (all, min) = (bits(sizes[0] + sizes[1]), least / revoked as f64);
+    let least: f64 =
+        (0..revoked).map(|k| ((ISSUED - k) as f64 / (revoked - k) as f64).log2()).sum();
+    let (all, least) = (bits(sizes[0] + sizes[1]), least / revoked as f64);
     println!("{revoked} of {ISSUED} certificates are revoked, and every answer is right");
     println!("filter    {:>7} bytes  {:.3} bits a revoked one", sizes[0], bits(sizes[0]));
     println!("function  {:>7} bytes  {:.3}", sizes[1], bits(sizes[1]));
     println!("together  {:>7} bytes  {all:.3}", sizes[0] + sizes[1]);
-    println!("the least that any list takes  {min:.3}, {:.1} % less", (1.0 - least / all) * 100.0);
+    println!(
+        "the least that any list takes  {least:.3}, {:.1} % less",
+        (1.0 - least / all) * 100.0
+    );
     Ok(())
 }
 

@@ -341,7 +341,7 @@ fn small_functions_take_hardly_more_than_their_values() {
             build(Function::builder().value_bits(bits), &pairs(Keys::Random, keys, bits));
         let min = 40 + (keys * u64::from(bits)).div_ceil(8);
         let size = function.size_in_bytes() as u64;
-        assert!((min..least + least / 20 + 8).contains(&size), "{size}, {min}");
+        assert!((min..min + min / 20 + 8).contains(&size), "{size}, {min}");
     }
 }
 

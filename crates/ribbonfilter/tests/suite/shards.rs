@@ -110,7 +110,7 @@ fn until_full_wastes_little() {
         let builder = builder(Split::UntilFull, Variant::Standard, width, 8.0);
         let shards = finish(builder, (0..keys).map(|index| random(1, index)));
         let min = keys as f64 * 8.0;
-        let data = (shards.size_in_bytes() - shards.directory_bytes()) as f64 * 8.0 / least - 1.0;
+        let data = (shards.size_in_bytes() - shards.directory_bytes()) as f64 * 8.0 / min - 1.0;
         assert!((0.0..max).contains(&data), "{width}: {data}");
         let more = shards.directory_bytes() as f64 * 8.0 / min;
         assert!(more < directory, "{width}: a directory of {more}");
