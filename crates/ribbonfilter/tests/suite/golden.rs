@@ -209,7 +209,7 @@ const CONTAINERS: [GoldenShards; 5] = [
     GoldenShards { name: "v1-shards-until-full-64", builder: || Shards::builder(Split::UntilFull).width(W64).columns(3.6), keys: 10_000, shards: 10 },
     GoldenShards { name: "v1-shards-until-full-16", builder: || Shards::builder(Split::UntilFull).width(W16).columns(4.0).key_seed(7), keys: 900, shards: 16 },
     GoldenShards { name: "v1-shards-by-hash-bumped-32", builder: || Shards::builder(Split::ByHash { bits: 2 }).width(W32).columns(3.3), keys: 12_000, shards: 4 },
-    GoldenShards { name: "v1-shards-raw-size-homogeneous-64", builder: || Shards::builder(Split::FixedSize { bits: 4, bytes: 100 }).variant(Homogeneous).width(W64), keys: 1500, shards: 16 },
+    GoldenShards { name: "v1-shards-fixed-size-homogeneous-64", builder: || Shards::builder(Split::FixedSize { bits: 4, bytes: 100 }).variant(Homogeneous).width(W64), keys: 1500, shards: 16 },
 ];
 
 #[test]

@@ -77,7 +77,7 @@ fn the_bytes_are_those_of_a_build_in_memory() {
             let min = least(builder(), &directory.0, keys);
             // A single segment cannot be read in parts.
             assert!(min <= in_memory, "{variant} {width}: {min} of {in_memory}");
-            let limits = [(1, min), (2, least * 5 / 4), (3, least * 2), (1, in_memory)];
+            let limits = [(1, min), (2, min * 5 / 4), (3, min * 2), (1, in_memory)];
             for (threads, limit) in limits {
                 let builder = builder().threads(threads).max_memory(limit);
                 let spilling = push(builder.spill_to(&directory.0), hashes());
