@@ -5,7 +5,8 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::{show, values};
 use clap::Args;
-use ribbonfilter::{Control, Phase};
+use ribbonfilter::Phase;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Bytes that are written between two updates of the progress bar.
@@ -52,15 +53,15 @@ impl BuildArguments {
     pub fn watch_solving(
         &self,
         keys: u64,
-    ) -> impl FnMut(ribbonfilter::Progress) -> Control + Send + '_ {
+    ) -> impl FnMut(ribbonfilter::Progress) -> ControlFlow<()> + Send + '_ {
         let mut current: Option<(Phase, Progress)> = None;
         move |report| {
             // Remove the old bar before the new one is drawn.
             current.take_if(|(phase, _)| *phase != report.phase);
             let new = || (report.phase, self.watch_keys(report.phase, keys));
             let (_, progress) = current.get_or_insert_with(new);
-            progress.set((report.share() * keys as f64) as u64);
-            Control::Continue
+            progress.set((report.fraction() * keys as f64) as u64);
+            ControlFlow::Continue(())
         }
     }
 

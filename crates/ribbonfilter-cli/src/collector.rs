@@ -1,7 +1,8 @@
 //! Collects hashes for a filter or for the shards of a container.
 
 use crate::filter_file::Set;
-use ribbonfilter::{BuildError, Control, FilterBuilder, OwnedBytes, Progress, ShardsBuilder};
+use ribbonfilter::{BuildError, FilterBuilder, OwnedBytes, Progress, ShardsBuilder};
+use std::ops::ControlFlow;
 
 pub enum Collector {
     Filter(FilterBuilder<'static>),
@@ -38,7 +39,7 @@ impl Collector {
     /// Builds the filter or the container.
     pub fn finish(
         self,
-        progress: impl FnMut(Progress) -> Control + Send,
+        progress: impl FnMut(Progress) -> ControlFlow<()> + Send,
     ) -> Result<Set<OwnedBytes>, BuildError> {
         match self {
             Self::Filter(builder) => builder.progress(progress).finish().map(Set::Filter),

@@ -3,7 +3,8 @@
 use crate::errors;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use ribbonfilter::{BuildError, Control};
+use ribbonfilter::BuildError;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// The interval between two checks for signals. A check waits for the GIL.
@@ -30,15 +31,15 @@ impl Watch {
         Self { last: Instant::now(), raised: None }
     }
 
-    pub fn check(&mut self) -> Control {
+    pub fn check(&mut self) -> ControlFlow<()> {
         if self.last.elapsed() < INTERVAL {
-            return Control::Continue;
+            return ControlFlow::Continue(());
         }
         self.last = Instant::now();
         self.raised = Python::attach(|py| py.check_signals().err());
         match self.raised {
-            None => Control::Continue,
-            Some(_) => Control::Cancel,
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
         }
     }
 

@@ -123,7 +123,7 @@
 //!
 //! - `std` (default): files and writers, and the kernels that are chosen by the CPU. Without it
 //!   the library needs only `alloc`.
-//! - `parallel`: builds on several threads.
+//! - `parallel`: builds on several threads, if [`FilterBuilder::threads`] says so.
 //! - `mmap`: [`Filter::map_file`], a filter that stays in its file.
 
 #![no_std]
@@ -160,8 +160,8 @@ pub use kernel::Kernel;
 pub use key::Key;
 pub use part::Part;
 pub use plan::{Effort, Plan};
-pub use progress::{Control, Phase, Progress};
-pub use ribbon::{Variant, Width};
+pub use progress::{Phase, Progress};
+pub use ribbon::{ParseError, Variant, Width};
 pub use shards::{Shard, ShardBuilder, Shards, ShardsBuilder, Split};
 #[cfg(feature = "mmap")]
 pub use storage::MappedBytes;

@@ -2,6 +2,7 @@
 
 use crate::error::BuildError;
 use alloc::boxed::Box;
+use core::ops::ControlFlow;
 
 /// What a build is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +20,12 @@ pub enum Phase {
 /// needed.
 ///
 /// ```
-/// use ribbonfilter::{Control, Filter};
+/// use core::ops::ControlFlow;
+/// use ribbonfilter::Filter;
 ///
 /// let mut builder = Filter::builder().progress(|progress| {
-///     eprintln!("{:?}: {:.0} %", progress.phase, progress.share() * 100.0);
-///     Control::Continue
+///     eprintln!("{:?}: {:.0} %", progress.phase, progress.fraction() * 100.0);
+///     ControlFlow::Continue(())
 /// });
 /// builder.extend(0..1000);
 /// builder.finish()?;
@@ -41,46 +43,30 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The share of the present phase that is done, from 0 to 1.
+    /// The fraction of the current phase that is done, from 0 to 1.
     ///
     /// ```
-    /// # use ribbonfilter::{Control, Filter};
+    /// # use core::ops::ControlFlow;
+    /// # use ribbonfilter::Filter;
     /// # let mut builder = Filter::builder().progress(|progress| {
-    /// assert!((0.0..=1.0).contains(&progress.share()));
-    /// # Control::Continue
+    /// assert!((0.0..=1.0).contains(&progress.fraction()));
+    /// # ControlFlow::Continue(())
     /// # });
     /// # builder.push("ada");
     /// # builder.finish()?;
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
-    pub fn share(&self) -> f64 {
+    pub fn fraction(&self) -> f64 {
         if self.total == 0 { 1.0 } else { self.done as f64 / self.total as f64 }
     }
 }
 
-/// What a progress callback wants.
-///
-/// ```
-/// use ribbonfilter::{BuildError, Control, Filter};
-///
-/// let mut builder = Filter::builder().progress(|_| Control::Cancel);
-/// builder.push("ada");
-/// assert!(matches!(builder.finish(), Err(BuildError::Cancelled)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// Stop: the build returns [`BuildError::Cancelled`].
-    Cancel,
-}
-
 /// The user's callback, if there is one.
 #[derive(Default)]
-pub(crate) struct Reporter<'p>(Option<Box<dyn FnMut(Progress) -> Control + Send + 'p>>);
+pub(crate) struct Reporter<'p>(Option<Box<dyn FnMut(Progress) -> ControlFlow<()> + Send + 'p>>);
 
 impl<'p> Reporter<'p> {
-    pub(crate) fn new(callback: impl FnMut(Progress) -> Control + Send + 'p) -> Self {
+    pub(crate) fn new(callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'p) -> Self {
         Self(Some(Box::new(callback)))
     }
 
@@ -89,8 +75,8 @@ impl<'p> Reporter<'p> {
             return Ok(());
         };
         match callback(Progress { phase, done, total }) {
-            Control::Continue => Ok(()),
-            Control::Cancel => Err(BuildError::Cancelled),
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(BuildError::Cancelled),
         }
     }
 }

@@ -4,12 +4,12 @@ use crate::build::{self, Item, Resources, Store, Value};
 use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Means, Plan, Settings};
-use crate::progress::{Control, Progress, Reporter};
+use crate::progress::{Progress, Reporter};
 use crate::ribbon::equation::mix;
 use crate::storage::bytes::OwnedBytes;
+use core::ops::ControlFlow;
 
 /// Keys, each mapped to something, and how they are to be built.
-#[derive(Default)]
 pub(crate) struct Collected<'p, V> {
     pub(crate) settings: Settings,
     pub(crate) store: Store<V>,
@@ -19,6 +19,20 @@ pub(crate) struct Collected<'p, V> {
     progress: Reporter<'p>,
     /// What failed while keys were pushed, reported at the end.
     failure: Option<BuildError>,
+}
+
+impl<V> Default for Collected<'_, V> {
+    fn default() -> Self {
+        Self {
+            settings: Settings::default(),
+            store: Store::default(),
+            threads: 1,
+            max_memory: None,
+            kernel: None,
+            progress: Reporter::default(),
+            failure: None,
+        }
+    }
 }
 
 /// More threads than any build has work for.
@@ -31,7 +45,7 @@ pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
 impl<'p, V: Value> Collected<'p, V> {
     pub(crate) fn progress<'q>(
         self,
-        callback: impl FnMut(Progress) -> Control + Send + 'q,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> Collected<'q, V> {
         Collected {
             settings: self.settings,

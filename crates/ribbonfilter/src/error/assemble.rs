@@ -100,10 +100,11 @@ impl fmt::Display for AssembleError {
 }
 
 impl core::error::Error for AssembleError {
+    /// What caused the error beyond what its message says already.
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             #[cfg(feature = "std")]
-            Self::Io(error) => Some(error),
+            Self::Io(error) => error.source(),
             _ => None,
         }
     }

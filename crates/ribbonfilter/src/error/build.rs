@@ -271,10 +271,11 @@ impl fmt::Display for BuildError {
 }
 
 impl core::error::Error for BuildError {
+    /// What caused the error beyond what its message says already.
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             #[cfg(feature = "std")]
-            Self::Spill { error, .. } | Self::Io(error) => Some(error),
+            Self::Spill { error, .. } | Self::Io(error) => error.source(),
             _ => None,
         }
     }

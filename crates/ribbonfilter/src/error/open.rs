@@ -139,10 +139,11 @@ impl fmt::Display for OpenError {
 }
 
 impl core::error::Error for OpenError {
+    /// What caused the error beyond what its message says already.
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             #[cfg(feature = "std")]
-            Self::Io(error) => Some(error),
+            Self::Io(error) => error.source(),
             _ => None,
         }
     }

@@ -5,10 +5,11 @@ use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
-use crate::progress::{Control, Progress};
+use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Effort, Key, Variant, Width};
 use core::fmt;
+use core::ops::ControlFlow;
 
 /// Collects keys and settings and builds a [`Filter`].
 ///
@@ -171,8 +172,8 @@ impl<'p> FilterBuilder<'p> {
         self
     }
 
-    /// Builds on so many threads: 0, the default, for all that the system offers. Without the
-    /// feature `parallel` it is always one. The bytes are the same for any number.
+    /// Builds on this number of threads, by default one; 0 stands for all that the system offers.
+    /// Without the feature `parallel` it is always one. The bytes are the same for any number.
     ///
     /// ```
     /// use ribbonfilter::Filter;
@@ -242,12 +243,13 @@ impl<'p> FilterBuilder<'p> {
     /// Calls back while the filter is built; the callback can stop the build.
     ///
     /// ```
-    /// use ribbonfilter::{Control, Filter};
+    /// use core::ops::ControlFlow;
+    /// use ribbonfilter::Filter;
     ///
     /// let mut calls = 0;
     /// let mut builder = Filter::builder().progress(|_| {
     ///     calls += 1;
-    ///     Control::Continue
+    ///     ControlFlow::Continue(())
     /// });
     /// builder.extend(0..1000);
     /// builder.finish()?;
@@ -257,7 +259,7 @@ impl<'p> FilterBuilder<'p> {
     #[must_use]
     pub fn progress<'q>(
         self,
-        callback: impl FnMut(Progress) -> Control + Send + 'q,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> FilterBuilder<'q> {
         FilterBuilder { collected: self.collected.progress(callback) }
     }
@@ -287,22 +289,6 @@ impl<'p> FilterBuilder<'p> {
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64) {
         self.collected.push(key_hash, ());
-    }
-
-    /// Adds many keys.
-    ///
-    /// ```
-    /// let mut builder = ribbonfilter::Filter::builder();
-    /// builder.extend(["ada", "grace"]);
-    /// builder.extend(0..10u32);
-    /// assert_eq!(builder.len(), 12);
-    /// ```
-    pub fn extend<I>(&mut self, keys: I)
-    where
-        I: IntoIterator<Item: Key>,
-    {
-        let key_seed = self.collected.settings.key_seed;
-        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
     }
 
     /// Adds many keys by hashes of the caller's, as [`push_hash`](Self::push_hash) does.
@@ -460,6 +446,21 @@ impl<'p> FilterBuilder<'p> {
 
 fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Filter, BuildError> {
     Ok(Filter::open(built?).expect("what was built can be opened"))
+}
+
+/// Adds many keys.
+///
+/// ```
+/// let mut builder = ribbonfilter::Filter::builder();
+/// builder.extend(["ada", "grace"]);
+/// builder.extend(0..10u32);
+/// assert_eq!(builder.len(), 12);
+/// ```
+impl<K: Key> Extend<K> for FilterBuilder<'_> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
+    }
 }
 
 impl fmt::Debug for FilterBuilder<'_> {

@@ -449,6 +449,22 @@ impl<D: AsRef<[u8]>> Filter<D> {
     }
 }
 
+/// Equal if their bytes are, in any kind of buffer.
+impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Filter<E>> for Filter<D> {
+    fn eq(&self, other: &Filter<E>) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<D: AsRef<[u8]>> Eq for Filter<D> {}
+
+/// The bytes, as `as_bytes` returns them.
+impl<D: AsRef<[u8]>> AsRef<[u8]> for Filter<D> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<D: AsRef<[u8]>> fmt::Debug for Filter<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Filter")

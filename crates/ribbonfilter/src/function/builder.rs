@@ -5,10 +5,11 @@ use crate::build::collect::Collected;
 use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
-use crate::progress::{Control, Progress};
+use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Effort, Key, Variant, Width};
 use core::fmt;
+use core::ops::ControlFlow;
 
 /// Collects keys with their values, and settings, and builds a [`Function`].
 ///
@@ -158,8 +159,8 @@ impl<'p> FunctionBuilder<'p> {
         self
     }
 
-    /// Builds on so many threads: 0, the default, for all that the system offers. Without the
-    /// feature `parallel` it is always one. The bytes are the same for any number.
+    /// Builds on this number of threads, by default one; 0 stands for all that the system offers.
+    /// Without the feature `parallel` it is always one. The bytes are the same for any number.
     ///
     /// ```
     /// let mut builder = ribbonfilter::Function::builder().value_bits(7).threads(1);
@@ -193,12 +194,13 @@ impl<'p> FunctionBuilder<'p> {
     /// Calls back while the function is built; the callback can stop the build.
     ///
     /// ```
-    /// use ribbonfilter::{Control, Function};
+    /// use core::ops::ControlFlow;
+    /// use ribbonfilter::Function;
     ///
     /// let mut calls = 0;
     /// let mut builder = Function::builder().value_bits(7).progress(|_| {
     ///     calls += 1;
-    ///     Control::Continue
+    ///     ControlFlow::Continue(())
     /// });
     /// builder.push("ada", 36);
     /// builder.finish()?;
@@ -208,7 +210,7 @@ impl<'p> FunctionBuilder<'p> {
     #[must_use]
     pub fn progress<'q>(
         self,
-        callback: impl FnMut(Progress) -> Control + Send + 'q,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> FunctionBuilder<'q> {
         FunctionBuilder { collected: self.collected.progress(callback), rows: self.rows }
     }
@@ -237,22 +239,6 @@ impl<'p> FunctionBuilder<'p> {
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64, value: u64) {
         self.collected.push(key_hash, value);
-    }
-
-    /// Adds many keys with their values.
-    ///
-    /// ```
-    /// let mut builder = ribbonfilter::Function::builder();
-    /// builder.extend([("ada", 36), ("grace", 85)]);
-    /// assert_eq!(builder.len(), 2);
-    /// ```
-    pub fn extend<I, K>(&mut self, pairs: I)
-    where
-        I: IntoIterator<Item = (K, u64)>,
-        K: Key,
-    {
-        let key_seed = self.collected.settings.key_seed;
-        self.extend_hashes(pairs.into_iter().map(|(key, value)| (key.key_hash(key_seed), value)));
     }
 
     /// Adds many keys by hashes of the caller's, as [`push_hash`](Self::push_hash) does.
@@ -435,6 +421,20 @@ impl<'p> FunctionBuilder<'p> {
 
 fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Function, BuildError> {
     Ok(Function::open(built?).expect("what was built can be opened"))
+}
+
+/// Adds many keys with their values.
+///
+/// ```
+/// let mut builder = ribbonfilter::Function::builder();
+/// builder.extend([("ada", 36), ("grace", 85)]);
+/// assert_eq!(builder.len(), 2);
+/// ```
+impl<K: Key> Extend<(K, u64)> for FunctionBuilder<'_> {
+    fn extend<I: IntoIterator<Item = (K, u64)>>(&mut self, pairs: I) {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(pairs.into_iter().map(|(key, value)| (key.key_hash(key_seed), value)));
+    }
 }
 
 impl fmt::Debug for FunctionBuilder<'_> {

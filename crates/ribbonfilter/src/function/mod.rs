@@ -481,6 +481,22 @@ fn first_of(values: &mut [u64], count: usize) -> &mut [u64] {
     &mut values[..count]
 }
 
+/// Equal if their bytes are, in any kind of buffer.
+impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Function<E>> for Function<D> {
+    fn eq(&self, other: &Function<E>) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<D: AsRef<[u8]>> Eq for Function<D> {}
+
+/// The bytes, as `as_bytes` returns them.
+impl<D: AsRef<[u8]>> AsRef<[u8]> for Function<D> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<D: AsRef<[u8]>> fmt::Debug for Function<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Function")

@@ -341,6 +341,22 @@ impl<D: AsRef<[u8]>> Part<D> {
     }
 }
 
+/// Equal if their bytes are, in any kind of buffer.
+impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Part<E>> for Part<D> {
+    fn eq(&self, other: &Part<E>) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<D: AsRef<[u8]>> Eq for Part<D> {}
+
+/// The bytes, as `as_bytes` returns them.
+impl<D: AsRef<[u8]>> AsRef<[u8]> for Part<D> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part")

@@ -1,6 +1,8 @@
 //! How much time a build may take for a smaller filter.
 
+use crate::ParseError;
 use core::fmt;
+use core::str::FromStr;
 
 /// How much time a build may take for a smaller filter.
 ///
@@ -37,5 +39,18 @@ impl fmt::Display for Effort {
             Self::Normal => "normal",
             Self::Thorough => "thorough",
         })
+    }
+}
+
+/// Ignores case.
+impl FromStr for Effort {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        match text {
+            _ if text.eq_ignore_ascii_case("normal") => Ok(Self::Normal),
+            _ if text.eq_ignore_ascii_case("thorough") => Ok(Self::Thorough),
+            _ => Err(ParseError::expected("normal and thorough")),
+        }
     }
 }

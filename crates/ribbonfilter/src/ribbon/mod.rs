@@ -4,11 +4,13 @@
 pub(crate) mod equation;
 pub(crate) mod layers;
 pub(crate) mod layout;
+mod parse;
 pub(crate) mod range;
 pub(crate) mod rate;
 pub(crate) mod shape;
 mod variant;
 pub(crate) mod width;
 
+pub use parse::ParseError;
 pub use variant::Variant;
 pub use width::Width;

@@ -44,15 +44,19 @@ impl Variant {
     /// assert!(Variant::ALL.contains(&Variant::Bumped));
     /// ```
     pub const ALL: &[Self] = &[Self::Standard, Self::Homogeneous, Self::Balanced, Self::Bumped];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "Standard",
+            Self::Balanced => "Balanced",
+            Self::Homogeneous => "Homogeneous",
+            Self::Bumped => "Bumped",
+        }
+    }
 }
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Standard => "Standard",
-            Self::Homogeneous => "Homogeneous",
-            Self::Balanced => "Balanced",
-            Self::Bumped => "Bumped",
-        })
+        f.write_str(self.name())
     }
 }

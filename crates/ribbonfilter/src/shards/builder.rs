@@ -10,11 +10,12 @@ use crate::error::{AssembleError, BuildError};
 use crate::format::{Container, FOOTER_BYTES, Filling, target_digest};
 use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
-use crate::progress::{Control, Progress};
+use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Effort, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 /// Keys on their way, by their mixed hashes.
 pub(super) type Keys = Vec<Item<u64, ()>>;
@@ -124,7 +125,7 @@ impl<'p> ShardsBuilder<'p> {
     #[must_use]
     pub fn progress<'q>(
         self,
-        callback: impl FnMut(Progress) -> Control + Send + 'q,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> ShardsBuilder<'q> {
         ShardsBuilder { split: self.split, collected: self.collected.progress(callback) }
     }
@@ -175,15 +176,6 @@ impl<'p> ShardsBuilder<'p> {
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64) {
         self.collected.push(key_hash, ());
-    }
-
-    /// Adds many keys.
-    pub fn extend<I>(&mut self, keys: I)
-    where
-        I: IntoIterator<Item: Key>,
-    {
-        let key_seed = self.collected.settings.key_seed;
-        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
     }
 
     /// Adds many keys by their hashes.
@@ -362,14 +354,6 @@ impl ShardBuilder<'_> {
         }
     }
 
-    /// Adds those of many keys that belong to this shard.
-    pub fn extend<I>(&mut self, keys: I)
-    where
-        I: IntoIterator<Item: Key>,
-    {
-        keys.into_iter().for_each(|key| self.push(key));
-    }
-
     /// Adds those of many keys, given by their hashes, that belong to this shard.
     pub fn extend_hashes(&mut self, key_hashes: impl IntoIterator<Item = u64>) {
         key_hashes.into_iter().for_each(|key_hash| self.push_hash(key_hash));
@@ -389,7 +373,7 @@ impl ShardBuilder<'_> {
     #[must_use]
     pub fn progress<'q>(
         self,
-        callback: impl FnMut(Progress) -> Control + Send + 'q,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> ShardBuilder<'q> {
         ShardBuilder { whole: self.whole.progress(callback), number: self.number }
     }
@@ -402,5 +386,20 @@ impl ShardBuilder<'_> {
         let plain = self.whole.plain()?;
         let (keys, resources, progress) = self.whole.collected.take()?;
         plain.build(self.number, &keys.items, resources, progress)
+    }
+}
+
+/// Adds many keys.
+impl<K: Key> Extend<K> for ShardsBuilder<'_> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let key_seed = self.collected.settings.key_seed;
+        self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
+    }
+}
+
+/// Adds those of many keys that belong to this shard.
+impl<K: Key> Extend<K> for ShardBuilder<'_> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| self.push(key));
     }
 }

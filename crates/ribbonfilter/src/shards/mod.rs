@@ -518,6 +518,22 @@ impl<D: AsRef<[u8]>> Shards<D> {
     }
 }
 
+/// Equal if their bytes are, in any kind of buffer.
+impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Shards<E>> for Shards<D> {
+    fn eq(&self, other: &Shards<E>) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<D: AsRef<[u8]>> Eq for Shards<D> {}
+
+/// The bytes, as `as_bytes` returns them.
+impl<D: AsRef<[u8]>> AsRef<[u8]> for Shards<D> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<D: AsRef<[u8]>> fmt::Debug for Shards<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shards")

@@ -105,6 +105,22 @@ impl<D: AsRef<[u8]>> Shard<D> {
     }
 }
 
+/// Equal if their bytes are, in any kind of buffer.
+impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Shard<E>> for Shard<D> {
+    fn eq(&self, other: &Shard<E>) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<D: AsRef<[u8]>> Eq for Shard<D> {}
+
+/// The bytes, as `as_bytes` returns them.
+impl<D: AsRef<[u8]>> AsRef<[u8]> for Shard<D> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<D: AsRef<[u8]>> fmt::Debug for Shard<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shard")

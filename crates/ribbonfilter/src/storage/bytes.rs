@@ -3,6 +3,7 @@
 //! 64-byte alignment puts the blocks of r = 8 on cache lines.
 
 use crate::error::OutOfMemory;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -82,6 +83,24 @@ impl Clone for OwnedBytes {
     fn clone(&self) -> Self {
         let copy = Self::copy_of(self.as_ref());
         copy.unwrap_or_else(|_| Self { lines: self.lines.clone(), len: self.len })
+    }
+}
+
+/// Copies the bytes into an aligned buffer.
+///
+/// ```
+/// use ribbonfilter::{Filter, OwnedBytes};
+///
+/// let bytes: Vec<u8> = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
+/// assert!(Filter::open(OwnedBytes::from(bytes))?.contains("ada"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl From<Vec<u8>> for OwnedBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        let lines = vec![Line([0; 64]); bytes.len().div_ceil(64)];
+        let mut owned = Self { lines, len: bytes.len() };
+        owned.as_mut().copy_from_slice(&bytes);
+        owned
     }
 }
 

@@ -1,10 +1,9 @@
 //! Bad input gets a typed error that says what to do, and never a panic.
 
 use crate::support::{Keys, build, builder, kinds, random};
-use ribbonfilter::{
-    BuildError, Control, Filter, Function, OpenError, Phase, Shards, Split, Variant, Width,
-};
+use ribbonfilter::{BuildError, Filter, Function, OpenError, Phase, Shards, Split, Variant, Width};
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 #[test]
 fn rates_outside_zero_to_one() {
@@ -115,9 +114,9 @@ fn cancelling_at_every_step() {
     for stop_at in 0..20 {
         let mut calls = 0;
         let mut builder = builder(Variant::Standard, Width::W32, 8.0).progress(|progress| {
-            assert!((0.0..=1.0).contains(&progress.share()));
+            assert!((0.0..=1.0).contains(&progress.fraction()));
             calls += 1;
-            if calls > stop_at { Control::Cancel } else { Control::Continue }
+            if calls > stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         builder.extend(0..40_000);
         let result = builder.finish();
@@ -136,7 +135,7 @@ fn progress_reaches_its_end_in_every_phase() {
         let mut builder = Filter::builder().variant(variant).progress(|progress| {
             last.retain(|&(phase, _, _)| phase != progress.phase);
             last.push((progress.phase, progress.done, progress.total));
-            Control::Continue
+            ControlFlow::Continue(())
         });
         builder.extend(0..600_000);
         let in_segments = builder.plan().expect("a plan").segments() > 1;
@@ -276,4 +275,19 @@ fn a_buffer_that_changes_its_length_never_loses_a_key() {
     shorter.set(true);
     assert!((0..100).all(|probe| filter.contains_hash(random(5, probe))));
     assert!(filter.verify().is_err());
+}
+
+/// Whoever prints an error and its sources prints nothing twice.
+#[cfg(feature = "std")]
+#[test]
+fn no_source_is_printed_twice() {
+    use std::error::Error;
+    let error = Filter::open_file("/nonexistent/file").expect_err("no such file");
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(deeper) = source {
+        text += &deeper.to_string();
+        source = deeper.source();
+    }
+    assert_eq!(text.matches("No such file").count(), 1, "{text}");
 }

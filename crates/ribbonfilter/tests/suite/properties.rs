@@ -103,3 +103,17 @@ proptest! {
         let _ = (filter.verify().is_ok(), filter.expected_rate(), filter.columns(), filter.len());
     }
 }
+
+/// Structures are equal if their bytes are, in any kind of buffer.
+#[test]
+fn equal_bytes_are_equal_structures() {
+    let filter = |rate| ribbonfilter::Filter::build(0..500, rate).expect("a filter");
+    let (one, other) = (filter(0.01), filter(0.1));
+    let bytes = one.as_ref().to_vec();
+    let view = ribbonfilter::Filter::open(&bytes[..]).expect("a view");
+    assert!(one == view && view == one && one == one.clone() && one != other);
+    let parts = one.cut(2).expect("parts");
+    assert!(parts[0] == parts[0].clone() && parts[0] != parts[1]);
+    let function = |value| ribbonfilter::Function::build([(1, value)], 3).expect("a function");
+    assert!(function(1) == function(1) && function(1) != function(2));
+}

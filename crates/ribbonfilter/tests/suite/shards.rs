@@ -2,9 +2,10 @@
 
 use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
-    AssembleError, BuildError, Control, Filter, Kind, OpenError, Shard, Shards, ShardsBuilder,
-    Split, Variant, Width,
+    AssembleError, BuildError, Filter, Kind, OpenError, Shard, Shards, ShardsBuilder, Split,
+    Variant, Width,
 };
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// A builder of some split with a variant and width that suit it.
@@ -167,7 +168,7 @@ fn a_build_can_be_stopped() {
         let (mut calls, stop_at) = (0, 3);
         let mut builder = Shards::builder(split).width(Width::W64).progress(|_| {
             calls += 1;
-            if calls < stop_at { Control::Continue } else { Control::Cancel }
+            if calls < stop_at { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         builder.extend(0..10_000);
         assert!(matches!(builder.finish(), Err(BuildError::Cancelled)), "{split:?}");

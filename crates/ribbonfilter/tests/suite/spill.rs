@@ -3,7 +3,8 @@
 #![cfg(feature = "std")]
 
 use crate::support::{Keys, builder, kernel, kinds, random, scale};
-use ribbonfilter::{BuildError, Control, Filter, FilterBuilder, Phase, Variant, Width};
+use ribbonfilter::{BuildError, Filter, FilterBuilder, Phase, Variant, Width};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// A builder that is used again spills again, to the same directory.
@@ -126,7 +127,7 @@ fn a_limit_that_is_too_low_is_refused_with_one_that_is_not() {
     for (variant, width) in kinds(keys) {
         let within = |limit| {
             let builder = builder(variant, width, 8.0).max_memory(limit).spill_to(&directory.0);
-            let mut builder = builder.threads(2).progress(|_| Control::Continue);
+            let mut builder = builder.threads(2).progress(|_| ControlFlow::Continue(()));
             builder.extend_hashes(hashes());
             builder.finish()
         };
@@ -181,8 +182,8 @@ fn nothing_is_left_of_a_build_that_is_cancelled_or_dropped() {
     drop(dropped);
     directory.assert_empty();
     let cancel_late = |progress: ribbonfilter::Progress| match progress.phase {
-        Phase::Solving if progress.done > 0 => Control::Cancel,
-        _ => Control::Continue,
+        Phase::Solving if progress.done > 0 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
     };
     let mut cancelled = small().spill_to(&directory.0).progress(cancel_late);
     cancelled.extend(0..1_000_000);
