@@ -1,4 +1,5 @@
-//! Locating in a Balanced ribbon: the primary equation of a key unless its bucket is bumped.
+//! Locating in a Balanced ribbon: the primary equation of a key, or the secondary one if its
+//! bucket is bumped.
 
 use super::dispatch::{Find, Rows};
 use super::system::System;
@@ -7,10 +8,11 @@ use crate::kernel::Assumptions;
 use crate::ribbon::equation::Shards;
 use crate::ribbon::width::Band;
 
+/// The shards of a Balanced ribbon and the location of their metadata.
 #[derive(Clone, Copy)]
 pub(crate) struct Balanced {
     pub(super) shards: Shards,
-    /// Where the bumped buckets of the shards are, a byte each.
+    /// The offset of the metadata: for each shard one byte, with a bit per bumped bucket.
     pub(super) metadata: usize,
 }
 

@@ -1,9 +1,14 @@
-//! Batches: while some keys are evaluated, the memory of others is on its way.
+//! Batched queries: while some keys are evaluated, the memory of others is prefetched.
 //!
-//! The usual shapes run a ring, compiled as one function ([`Ring`]): each key that is evaluated
-//! makes room for one that is located and whose memory is prefetched. All others go by chunks
-//! ([`by_chunks`]): a chunk is located and prefetched, and the chunk before it is evaluated.
-//! The ring is faster: a chunk asks for all its memory at once, and then waits.
+//! Most shapes use a ring buffer, compiled as one function ([`Ring`]): each key that is evaluated
+//! frees an entry for the key that is located and prefetched next. All other shapes are queried
+//! in chunks ([`by_chunks`]): a chunk is located and prefetched, then the preceding chunk is
+//! evaluated. The ring is faster, because it spreads its prefetches over time: a chunk issues all
+//! its prefetches together, and then waits.
+//!
+//! The ring always holds [`AHEAD`] located keys, so every key has the time of that many
+//! evaluations for its cache lines to arrive. Key `i` occupies entry `i % AHEAD`. The loop reads
+//! an entry before it replaces it with key `i + AHEAD`, so no located key is lost.
 
 use super::dispatch::{Find, One};
 use super::{Locate, Located, Probe, QueryKind, by_steps};
@@ -13,17 +18,17 @@ use crate::ribbon::width::Band;
 use core::hint::cold_path;
 use core::marker::PhantomData;
 
-/// Keys whose memory is on its way while one is evaluated.
+/// Keys that are located and prefetched ahead of the key that is evaluated.
 const AHEAD: usize = 32;
 
 /// Keys that are located before any of them is evaluated.
 pub(super) const CHUNK: usize = 32;
 
-/// Keys that are hashed at a time, for a ring to take.
+/// Keys that are hashed per call of the ring.
 const HASHED: usize = 1 << 9;
 
-/// Filters up to this size live in the core's own cache, where a prefetch gains nothing.
-/// (Unit tests see both ways with small filters.)
+/// Filters up to this size stay in the core's own cache, where a prefetch gains nothing.
+/// (In unit tests the limit is low, so that small filters exercise both code paths.)
 const CACHED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 
 /// Bytes of a cache line.
@@ -71,9 +76,10 @@ impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Many for Ring<K, B, A, F> {
     }
 }
 
-// Functions rather than closures: those would not be compiled for the instruction set.
+// Functions, not closures: a closure would not be compiled for the kernel's instruction set.
 impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Ring<K, B, A, F> {
-    /// Locates a key and prefetches its memory. Nowhere are keys that go by steps.
+    /// Locates a key and prefetches its memory. [`Located::NOWHERE`] if `find` declines the key;
+    /// [`Ring::evaluate`] then passes it to [`by_steps`], because no kernel reads that slot.
     #[inline(always)]
     fn locate(probe: &Probe<K>, readable: Readable<'_>, key_hash: u64) -> Located {
         let located = F::find::<B, A>(&probe.locator, readable.bytes(), key_hash);
@@ -101,20 +107,20 @@ impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Ring<K, B, A, F> {
     }
 }
 
-/// Something that has key hashes.
+/// A source of key hashes.
 pub(super) trait Source: Copy {
     fn len(self) -> usize;
-    /// How many hashes can be had at a time.
+    /// The maximum number of hashes that one call of [`hashes`](Self::hashes) returns.
     fn at_a_time(self) -> usize;
-    /// The hashes of `count` keys from `from` on; they may be written to the buffer.
+    /// The hashes of `count` keys from index `from` on. They may be computed into `buffer`.
     fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64];
 }
 
-/// Hashes that are there already.
+/// A source of precomputed hashes.
 #[derive(Clone, Copy)]
 pub(super) struct Hashes<'k>(pub(super) &'k [u64]);
 
-/// Keys, which are hashed some at a time.
+/// A source of keys, which are hashed in pieces of at most [`HASHED`].
 pub(super) struct Keys<'k, T> {
     pub(super) keys: &'k [T],
     pub(super) key_seed: u64,
@@ -166,7 +172,7 @@ impl<T: Key> Source for Keys<'_, T> {
     }
 }
 
-/// Queries all keys of a source, or as many as there are places for results.
+/// Queries the keys of a source, until the source or `results` ends.
 pub(super) fn run<K: QueryKind, L: Locate>(
     probe: &Probe<K, L>,
     bytes: &[u8],
@@ -183,8 +189,8 @@ pub(super) fn run<K: QueryKind, L: Locate>(
     for results in results.chunks_mut(source.at_a_time()) {
         let hashes = source.hashes(from, results.len(), &mut buffer);
         if bytes.len() <= SMALL_BYTES {
-            // In a loop the compiler would turn the selections of small filters into branches, so
-            // each query is a call.
+            // `Small` selects without branches. Inlined in a loop, the compiler would turn these
+            // selections into branches, so each query is a call.
             for (&key_hash, result) in hashes.iter().zip(&mut *results) {
                 *result = probe.query(bytes, key_hash);
             }
@@ -195,7 +201,10 @@ pub(super) fn run<K: QueryKind, L: Locate>(
     }
 }
 
-/// The same where no function is compiled for the whole query.
+/// Queries the keys of a source in chunks, for shapes without a fused batch function.
+///
+/// Two chunks alternate: the loop locates and prefetches `next`, then evaluates `now`, then swaps
+/// them. The located keys of `now` stay valid, because `locate` writes only to `next`.
 fn by_chunks<K: QueryKind, L: Locate>(
     probe: &Probe<K, L>,
     bytes: &[u8],
@@ -220,7 +229,7 @@ fn by_chunks<K: QueryKind, L: Locate>(
             for line in 0..=solution.last_byte() / LINE {
                 prefetch(first.wrapping_add(line * LINE));
             }
-            // Blocks that do not begin on a line reach into one more.
+            // A block that does not begin on a cache line reaches into one more line.
             prefetch(first.wrapping_add(solution.last_byte()));
         }
     };

@@ -1,10 +1,16 @@
 //! Locating in a Bumped ribbon: first the layer, then the equation.
 //!
-//! A key's start in a layer names a bucket, the bucket's two-bit code a threshold, and if the
-//! key starts before it the key was bumped and is looked up in the next layer. A single query
-//! takes one branch, rarely taken, for the first layer. A batch locates all its keys in the
-//! first layer without a branch, lists the bumped ones and locates those afterwards: one
-//! mispredicted branch for a chunk instead of one for every bumped key.
+//! A key's start in a layer determines a bucket, and the bucket's two-bit code selects a
+//! threshold. If the key starts below the threshold, it was bumped and is looked up in the next
+//! layer. A single query has one branch for the first layer, which is rarely taken. A batch
+//! locates all its keys in the first layer without a branch, lists the bumped keys, and locates
+//! these afterwards: one mispredicted branch per chunk instead of one per bumped key.
+//!
+//! A few buckets, the *exceptions*, bump all their keys although no threshold is that large. They
+//! have the code [`MAX_CODE`] and are listed in ascending order after the codes. A filter that
+//! has exceptions therefore treats every key of a bucket with this code as *possibly* bumped, and
+//! only then searches the list ([`Bumps::is_bumped`]). Construction must bump exactly the keys
+//! that this rule bumps; otherwise a query would end in the wrong layer.
 
 use super::batch::CHUNK;
 use super::dispatch::{Find, Rows};
@@ -20,16 +26,16 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::width::Band;
 use core::hint::cold_path;
 
-/// What the layers after the first need; all zero where there are none.
+/// The numbers that locate keys in the layers after the first. Unused if there is one layer.
 #[derive(Clone, Copy)]
 pub(crate) struct Bumps {
-    /// The threshold of each code. If there are exceptions, that of [`MAX_CODE`] is the whole
-    /// bucket, so that its keys come to [`Bumps::is_bumped`].
+    /// The threshold of each code. If there are exceptions, the threshold of [`MAX_CODE`] is
+    /// the whole bucket, so that [`Bumps::is_bumped`] decides about all its keys.
     thresholds: [u16; 4],
     bucket_log: u32,
-    /// Layers after the first.
+    /// The number of layers after the first.
     further: usize,
-    /// Where codes and exceptions begin, and how many of these there are.
+    /// The offsets of codes and exceptions, and the number of exceptions.
     codes: usize,
     exceptions: usize,
     exception_count: usize,
@@ -40,7 +46,7 @@ pub(crate) struct Bumps {
     last_seed: Seed,
 }
 
-/// A layer that begins at a slot.
+/// A layer that begins at `first_slot`, as a system.
 #[inline(always)]
 pub(super) fn system(
     layer: Layer,
@@ -88,8 +94,11 @@ impl Bumps {
         }
     }
 
-    /// The code of a slot's bucket, and whether it seems to bump a key that starts there. The
-    /// exceptions have still to be looked at if there are any. Nothing beyond the bumping layers.
+    /// The code of a slot's bucket, and whether it seems to bump a key that starts at the slot.
+    /// If there are exceptions, [`is_bumped`](Self::is_bumped) must confirm it.
+    ///
+    /// `None` if there is no such byte. The last layer has no codes: for its slots the result is
+    /// `None` or meaningless, so callers pass only slots of bumping layers, or discard it.
     #[inline(always)]
     fn code(&self, bytes: &[u8], slot: u64, log: u32) -> Option<(u8, bool)> {
         let byte = *bytes.get(self.codes.wrapping_add((slot >> (log + 2)) as usize))?;
@@ -98,9 +107,9 @@ impl Bumps {
         Some((code, offset < u64::from(self.thresholds[usize::from(code)])))
     }
 
-    /// [`code`](Self::code) from the numbers of a lookup: whether the code of a slot's bucket seems
-    /// to bump a key that starts there. If there are exceptions, every bucket with the code
-    /// [`MAX_CODE`] might be one. Nothing beyond the bumping layers.
+    /// [`code`](Self::code) from the numbers of a [`Lookup`]: whether the code of a slot's bucket
+    /// seems to bump a key that starts at the slot. If there are exceptions, every bucket with
+    /// the code [`MAX_CODE`] might be one. As for `code`, the slot must be in a bumping layer.
     #[inline(always)]
     pub(super) fn seems_bumped(lookup: &Lookup, bytes: &[u8], slot: u64) -> Option<bool> {
         let Buckets { log, thresholds } = Buckets::of(lookup.width);
@@ -111,7 +120,7 @@ impl Bumps {
         Some(may_be_exception || offset < u64::from(thresholds[usize::from(code)]))
     }
 
-    /// Whether a key that seems to be bumped is.
+    /// Whether a key that seems to be bumped is bumped.
     #[inline(always)]
     fn is_bumped(&self, bytes: &[u8], slot: u64, code: u8) -> bool {
         if self.exception_count == 0 || code != MAX_CODE {
@@ -121,7 +130,8 @@ impl Bumps {
         slot & ((1 << log) - 1) < max.into() || self.is_exception(bytes, slot >> log)
     }
 
-    /// Whether a bucket bumps all its keys: binary search in the sorted list.
+    /// Whether a bucket bumps all its keys: a binary search in the sorted list. Bytes outside
+    /// the buffer read as zero, so an untrusted list can mislead the search but not stop it.
     fn is_exception(&self, bytes: &[u8], bucket: u64) -> bool {
         let entry = |at: usize| {
             let entry = bytes.get(self.exceptions + at * EXCEPTION..).unwrap_or_default();
@@ -139,7 +149,8 @@ impl Bumps {
         low < self.exception_count && entry(low) == bucket
     }
 
-    /// The equation of a key in whichever layer it is.
+    /// The equation of a key, in any layer. The loop ends after the last layer, which bumps no
+    /// key, so `NOWHERE` is never returned.
     #[inline(never)]
     pub(super) fn locate(&self, first: &System, bytes: &[u8], key_hash: u64) -> Located {
         let (mut layer, mut mixed) = (*first, mix(key_hash));
@@ -160,7 +171,8 @@ impl Bumps {
         Located::NOWHERE
     }
 
-    /// The layer after the one of this number, the second or a later one.
+    /// The layer after layer `number`, counted from 0; `number` is at least 1. It is decoded from
+    /// the directory in `bytes`, because few keys get there.
     fn layer_after(&self, layer: &System, number: usize, bytes: &[u8]) -> System {
         let next = directory_layer(bytes, self.further, number).unwrap_or_default();
         let first_slot = layer.first_slot + layer.segments.slots();
@@ -168,7 +180,7 @@ impl Bumps {
         system(next, first_slot, self.width, self.smash, seed)
     }
 
-    /// See [`Locate`](super::Locate).
+    /// See [`Locate::locate_many`](super::Locate::locate_many).
     #[inline(always)]
     pub(super) fn locate_many(
         &self,
@@ -183,6 +195,9 @@ impl Bumps {
             for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {
                 *located = first.locate(bytes, mix(key_hash));
                 let code = self.code(bytes, located.slot, self.bucket_log);
+                // Appends without a branch: the index is always written, but stays only if the
+                // count grows. `count` is at most `index`, so the modulo changes nothing but spares
+                // the bounds check.
                 bumped[count % CHUNK] = index;
                 count += usize::from(code.is_none_or(|(_, seems_bumped)| seems_bumped));
             }
@@ -197,7 +212,8 @@ impl Bumps {
     }
 }
 
-/// Finds keys of Bumped ribbons in one of the first two layers.
+/// Finds keys of Bumped ribbons in one of the first two layers. It declines keys of buckets that
+/// may be exceptions, and keys that are bumped from the second layer too.
 pub(super) struct Bumped;
 
 impl Rows for Bumped {}

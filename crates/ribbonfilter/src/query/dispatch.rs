@@ -1,11 +1,17 @@
 //! Which compiled function serves which shape.
 //!
-//! Functions of one key and of batches are compiled for every width and way to locate keys, with
-//! any number of columns. The shapes that filters usually have, ribbons of 64 and 128 slots with
-//! eight, sixteen or up to eight columns, have functions of their own in the vector kernels; of
-//! one key two, for small solutions and for others. Batches of static functions with more than
-//! eight bits, parts of filters and shards in ranges are located by code that every CPU runs and
-//! evaluated to rows by one function per width.
+//! Single and batched queries are compiled for every width and every way to locate keys, with
+//! any number of columns. The usual shapes of filters are ribbons of 64 and 128 slots with eight,
+//! sixteen or up to eight columns. These have functions of their own in the vector kernels, and
+//! for single queries two: one for small solutions, one for all others. Three cases are located
+//! by portable code and evaluated to rows by one function per width: batches of static functions
+//! with more than eight bits, parts of filters, and shards in ranges.
+//!
+//! Width, columns and locator are run-time properties of a filter, but constants inside each
+//! function. The `match` expressions below are where one becomes the other; they run once, when
+//! a filter is opened. Only [`membership`] and [`retrieval`] choose the [`Assumptions`] of a fused
+//! function. They may choose only what the shape guarantees, because kernels compute addresses
+//! from the assumptions and do not check them again.
 //!
 //! | | vector kernels, each | portable |
 //! |---|---|---|
@@ -18,8 +24,8 @@
 //! | other static functions, one key | 7 | 7 |
 //! | evaluation of located equations | 4 | 4 |
 //!
-//! The functions below are not inlined, so that all this is compiled once, with the library, and
-//! not with every crate that opens a filter.
+//! [`membership`], [`retrieval`] and [`evaluation`] are not inlined. So all of these functions
+//! are compiled once, with the library, and not again in every crate that opens a filter.
 
 use super::balanced::Balanced;
 use super::batch::Ring;
@@ -39,20 +45,25 @@ use crate::{Variant, Width};
 use core::hint::cold_path;
 use core::marker::PhantomData;
 
-/// What the compiler knows about the expected row.
+/// What is known about the expected row at compile time.
 pub(crate) trait Rows {
     /// Every row is expected to be zero.
     const ZERO: bool = false;
 }
 
-/// Nothing is known.
+/// Rows of which nothing is known at compile time.
 pub(super) struct AnyRows;
 
 impl Rows for AnyRows {}
 
-/// A way to locate keys that is compiled together with the evaluation.
+/// A way to locate keys that is compiled into one function with the evaluation.
+///
+/// `find` may decline a key. [`by_steps`] then locates the key again with
+/// [`Locate`](super::Locate), which never declines. So an implementation handles only the
+/// frequent cases and stays short, and a declined key costs time but never correctness.
 pub(super) trait Find: Rows {
-    /// The equation of nearly every key; nothing of the others, which [`Locate`](super::Locate) finds.
+    /// The equation of a key; `None` for the few keys that are left to
+    /// [`Locate`](super::Locate).
     fn find<B: Band, A: Assumptions>(
         locator: &Locator,
         bytes: &[u8],
@@ -89,7 +100,9 @@ impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Single for One<K, B, A, F> 
     }
 }
 
-/// The evaluation of located equations to rows.
+/// Evaluates located equations to rows, for any layout. Equations that no kernel can read are
+/// read word by word. An equation without a location gives the row 0; for filters,
+/// [`QueryKind::conclude`] ignores that row.
 struct Evaluate<B>(PhantomData<B>);
 
 impl<B: Band> Many for Evaluate<B> {
@@ -120,7 +133,7 @@ impl<B: Band> Many for Evaluate<B> {
     }
 }
 
-/// How keys are located, as a value.
+/// The implementations of [`Find`], as a value.
 #[derive(Clone, Copy)]
 enum Finds {
     Zero,
@@ -145,6 +158,7 @@ impl Finds {
 pub(super) fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let small = len <= SMALL_BYTES;
+    // `Eight` and `Sixteen` hold for every block only if the number of columns is not fractional.
     let special = match (shape.columns, shape.boundary) {
         (8, 0) => eight_columns(shape.width, find, small, kernel),
         (0..=8, _) => few_columns(shape.width, find, small, kernel),
@@ -154,8 +168,8 @@ pub(super) fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<M
     special.unwrap_or_else(|| any_columns(shape.width, find, kernel))
 }
 
-/// Functions for eight columns in every block. None of the portable kernel, which gains nothing
-/// by them.
+/// Functions for eight columns in every block. `None` for the portable kernel, which gains
+/// nothing from them.
 fn eight_columns(
     width: Width,
     find: Finds,
@@ -171,7 +185,8 @@ fn eight_columns(
     }
 }
 
-/// The same for up to eight columns.
+/// Functions for up to eight columns, also fractional ones. `None` for the portable kernel and
+/// for rare shapes.
 fn few_columns(
     width: Width,
     find: Finds,
@@ -182,6 +197,7 @@ fn few_columns(
         (Width::W64, Finds::Zero) => special::<_, u64, Few, Zero>(small, kernel),
         (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
         (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
+        // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
         (Width::W128, Finds::Zero | Finds::Fingerprints) => {
             special::<_, u128, Few, Fingerprints>(small, kernel)
         }
@@ -190,7 +206,8 @@ fn few_columns(
     }
 }
 
-/// The same for sixteen columns.
+/// Functions for sixteen columns in every block. `None` for the portable kernel and for rare
+/// shapes.
 fn sixteen_columns(
     width: Width,
     find: Finds,
@@ -204,6 +221,9 @@ fn sixteen_columns(
     }
 }
 
+/// The fused functions for one combination of types, with [`Small`] for single queries of small
+/// solutions. Batches of small solutions call the single query (see `batch::run`), so the ring
+/// needs no small form.
 fn special<K: QueryKind, B: Band, A: Assumptions, F: Find>(
     small: bool,
     kernel: Kernel,
@@ -217,8 +237,8 @@ fn special<K: QueryKind, B: Band, A: Assumptions, F: Find>(
     })
 }
 
-/// Functions for any number of columns, in every kernel. Where rows are expected to be zero,
-/// [`Target::row`] makes them so.
+/// Functions for any number of columns, in every kernel. [`Fingerprints`] also serves filters
+/// whose rows are all zero: [`Target::row`] is zero for them.
 fn any_columns(width: Width, find: Finds, kernel: Kernel) -> Fused<Membership> {
     match (width, find) {
         (Width::W16, _) => any::<u16, Fingerprints>(kernel),
@@ -242,8 +262,8 @@ fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
     }
 }
 
-/// The functions for a static function in `len` bytes. Batches of more than eight bits go by
-/// chunks.
+/// The functions for a static function of `len` bytes. With more than eight bits there is none
+/// for batches, which are then queried in chunks. `None` for Balanced ribbons.
 #[inline(never)]
 pub(super) fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
@@ -275,7 +295,7 @@ fn few_bits(width: Width, find: Finds, small: bool, kernel: Kernel) -> Option<Fu
     }
 }
 
-/// The evaluation of located equations for every shape.
+/// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
     with_band!(width, B => kernel.many::<Evaluate<B>>())

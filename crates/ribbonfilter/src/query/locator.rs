@@ -1,4 +1,4 @@
-//! Where the keys of a filter or a function are, for every variant.
+//! The locator of a filter or a function, for every variant.
 
 use super::balanced::Balanced;
 use super::bumped::Bumps;
@@ -8,7 +8,7 @@ use crate::format::Footer;
 use crate::ribbon::equation::{Multipliers, Seed, Segments, mix};
 use crate::ribbon::layout::Layout;
 
-/// The numbers that locate a key: a flat record, of which each variant uses some.
+/// The numbers that locate a key: a flat record, of which each variant uses a part.
 #[derive(Clone, Copy)]
 pub(crate) struct Locator {
     pub(super) multipliers: Multipliers,
@@ -32,7 +32,7 @@ impl Locator {
                 first_slot: 0,
                 segments: Segments::new(shape.segment_bits, shape.segment_slots),
                 starts: shape.starts(),
-                // Only the last layer of several has a seed of its own.
+                // Of several layers, only the last has a seed; the others have seed 0.
                 seed: if is_layered { Seed::new(0) } else { Seed::new(footer.seed) },
                 seeds: shape.segment_seeds().then_some(metadata),
             },

@@ -1,22 +1,22 @@
 //! From a key hash to a result, one key at a time or in batches.
 //!
 //! A query has two steps. A *locator* turns a key hash into a [`Located`] equation: its first
-//! slot, and the hash that coefficients and fingerprint come from. Where that is depends on the
-//! variant ([`Locator`]), on the part of a cut filter ([`InPart`]) or on the shard of a
-//! container ([`Ranges`]). Then the equation is *evaluated* over the solution
-//! ([`QueryKind::evaluate`]): does it give the expected row, or which row does it give?
+//! slot, and the hash that determines its coefficients and fingerprint. The first slot depends
+//! on the variant ([`Locator`]), on the part of a cut filter ([`InPart`]) or on the shard of a
+//! container ([`Ranges`]). The second step *evaluates* the equation over the solution
+//! ([`QueryKind::evaluate`]): it tests for the expected row, or returns the row.
 //!
 //! ```text
 //! contains_hash -> Probe::query --+--> Fused: locate and evaluate, compiled as one function
 //!                                 +--> by_steps: for rare shapes and rare keys
-//! contains_hash_batch -> batch::run: locate 32, prefetch, evaluate the 32 before
+//! contains_hash_batch -> batch::run: locate 32, prefetch, evaluate the preceding 32
 //! ```
 //!
-//! [`Probe`] is one flat record of all numbers that a query needs, made when bytes are opened.
-//! A query that leaves the nearest cache takes as long as its instructions are many, because
-//! they decide how many queries are in flight at once; so the usual shapes have functions of
-//! their own ([`dispatch`]), and what few keys need (the ends of the system, the last block,
-//! bumped keys) costs the others one comparison each.
+//! [`Probe`] is one flat record of all numbers that a query needs, computed when bytes are
+//! opened. A query that misses the nearest cache is bound by its number of instructions: the
+//! fewer it has, the more queries the CPU keeps in flight. So the usual shapes have functions of
+//! their own ([`dispatch`]). The work that few keys need (the ends of the system, the last block,
+//! bumped keys) costs all other keys one comparison each.
 
 mod balanced;
 mod batch;
@@ -44,7 +44,7 @@ use crate::ribbon::width::Band;
 use crate::{Key, Variant, Width};
 use core::marker::PhantomData;
 
-/// Where the equation of a key is, and what it is made of.
+/// The equation of a key: its first slot, and the hash under the seed that applies there.
 #[derive(Clone, Copy)]
 pub(crate) struct Located {
     slot: u64,
@@ -52,16 +52,17 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// For a key that could be anywhere: no slot has this number.
+    /// The equation of a key that has no known location. No slot has this number, so every
+    /// kernel declines to evaluate it.
     const NOWHERE: Self = Self { slot: u64::MAX, hash: Seeded::ZERO };
 }
 
 /// Turns key hashes into equations.
 pub(crate) trait Locate: Copy + 'static {
-    /// Locates a key. `bytes` have the length of those that were opened.
+    /// Locates a key. `bytes` must have the same length as the bytes that were opened.
     fn locate(&self, bytes: &[u8], key_hash: u64) -> Located;
 
-    /// Locates as many keys as there are places for them.
+    /// Locates keys until `key_hashes` or `located` ends.
     #[inline(always)]
     fn locate_many(&self, bytes: &[u8], key_hashes: &[u64], located: &mut [Located]) {
         for (&key_hash, located) in key_hashes.iter().zip(located) {
@@ -70,13 +71,14 @@ pub(crate) trait Locate: Copy + 'static {
     }
 }
 
-/// What a query is to find out.
+/// The kind of a query: membership or retrieval.
 pub(crate) trait QueryKind: Copy + Sized + 'static {
     type Result: Copy + 'static;
-    /// The result over bytes of another length than those that were opened.
+    /// The result if the bytes have a different length than the bytes that were opened.
     const UNKNOWN: Self::Result;
 
-    /// Evaluates an equation; nothing for the few that kernels cannot.
+    /// Evaluates an equation; `None` for the few equations that no kernel can read, for example
+    /// in a system narrower than the ribbon. [`by_steps`] evaluates these.
     fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
         instructions: I,
         target: &Target,
@@ -84,34 +86,34 @@ pub(crate) trait QueryKind: Copy + Sized + 'static {
         located: Located,
     ) -> Option<Self::Result>;
 
-    /// The result for an equation that gives a row.
+    /// The result for an equation that evaluates to `row`.
     fn conclude(target: &Target, located: Located, row: u64) -> Self::Result;
 
-    /// The functions that are compiled for a shape of filter in `len` bytes, if there are any.
+    /// The functions compiled for the shape of a filter of `len` bytes, if there are any.
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
 }
 
-/// The evaluation of located equations to rows, for any shape.
+/// A function that evaluates located equations to rows, for any shape.
 pub(crate) type Evaluation = ManyFn<Target, Located, u64>;
 
-/// Queries whose locating and evaluating are compiled as one function.
+/// Queries that locate and evaluate in one compiled function.
 #[derive(Clone, Copy)]
 pub(crate) struct Fused<K: QueryKind> {
     single: SingleFn<Probe<K>, K::Result>,
     batch: Option<ManyFn<Probe<K>, u64, K::Result>>,
 }
 
-/// Does the equation hold? A filter's query.
+/// The query of a filter: does the equation hold?
 #[derive(Clone, Copy)]
 pub(crate) struct Membership;
 
-/// Which row does the equation give? A function's query.
+/// The query of a static function: which row does the equation evaluate to?
 #[derive(Clone, Copy)]
 pub(crate) struct Retrieval;
 
 impl QueryKind for Membership {
     type Result = bool;
-    /// Any key might be there.
+    /// Any key might be in the set: a filter has no false negatives.
     const UNKNOWN: bool = true;
 
     #[inline(always)]
@@ -133,7 +135,7 @@ impl QueryKind for Membership {
                 let (_, fingerprint) = target.multipliers.expand(located.hash);
                 (row ^ target.row(fingerprint)) & columns == 0
             }
-            // No key is in the empty set; what is located unsupported might be anywhere.
+            // No key is in the empty set. A key without a location might be in the filter.
             None => !target.solution.is_empty(),
         }
     }
@@ -156,7 +158,7 @@ impl QueryKind for Retrieval {
         located: Located,
     ) -> Option<u64> {
         let words = target.multipliers.expand(located.hash).0;
-        // Only rows of 16 bits and more are stored one after another.
+        // Only rows of 16, 32 or 64 bits are stored row-major, so `FEW` implies columns.
         if A::FEW || readable.layout().order() == Order::Columns {
             return readable.row::<I, B, A>(instructions, located.slot, words);
         }
@@ -174,24 +176,25 @@ impl QueryKind for Retrieval {
     }
 }
 
-/// What located equations are evaluated over.
+/// The solution over which located equations are evaluated, and how to expand their hashes.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     solution: Solution,
-    /// Bits of a fingerprint that are not stored: all where every row is zero.
+    /// Low bits of a fingerprint that are not stored. For a Homogeneous ribbon these are all
+    /// bits, so that [`Target::row`] is zero.
     skipped: u32,
     multipliers: Multipliers,
 }
 
 impl Target {
-    /// What the slots of a key must sum to.
+    /// The row that the slots of a key must sum to.
     #[inline(always)]
     fn row(&self, fingerprint: u32) -> u64 {
         u64::from(fingerprint) >> self.skipped
     }
 }
 
-/// All that a query needs besides the bytes, worked out once.
+/// Everything that a query needs in addition to the bytes, computed once.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Probe<K: QueryKind, L: 'static = Locator> {
@@ -217,14 +220,14 @@ impl HasSolution for Target {
 }
 
 impl<K: QueryKind> Probe<K> {
-    /// The probe of a filter or a function in these bytes.
+    /// A probe of the filter or the function in `bytes`.
     #[inline(always)]
     pub(crate) fn of_filter(footer: &Footer, bytes: &[u8], kernel: Kernel) -> Self {
         let solution = Solution::new(footer.shape.layout(), footer.shape.width, bytes);
         Self::with_solution(footer, solution, bytes.len(), kernel)
     }
 
-    /// The same for bytes that are queried once.
+    /// A probe of `len` bytes that are queried once: it has no copy of the last block.
     #[inline(always)]
     pub(crate) fn of_filter_once(footer: &Footer, len: usize, kernel: Kernel) -> Self {
         let solution = Solution::once(footer.shape.layout(), footer.shape.width, len);
@@ -252,7 +255,7 @@ impl<K: QueryKind> Probe<K> {
 }
 
 impl<K: QueryKind, L: Locate> Probe<K, L> {
-    /// A probe of the solution with this layout in these bytes.
+    /// A probe of the solution with the given layout in `bytes`, without fused functions.
     #[inline(always)]
     pub(crate) fn new(
         layout: Layout,
@@ -272,18 +275,18 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         }
     }
 
-    /// The result for the key with this hash.
+    /// The result for the key with the hash `key_hash`.
     #[inline(always)]
     pub(crate) fn query(&self, bytes: &[u8], key_hash: u64) -> K::Result {
         self.single.call(self, bytes, key_hash).unwrap_or(K::UNKNOWN)
     }
 
-    /// The same for many hashes, or as many as there are places for results.
+    /// Queries hashes in a batch, until `key_hashes` or `results` ends.
     pub(crate) fn query_hashes(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
         batch::run(self, bytes, batch::Hashes(key_hashes), results);
     }
 
-    /// The same for many keys.
+    /// Queries keys in a batch, until `keys` or `results` ends.
     pub(crate) fn query_keys<T: Key>(
         &self,
         bytes: &[u8],
@@ -295,8 +298,8 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
     }
 }
 
-/// Locates and evaluates one key in two calls: for shapes without a function of their own, and
-/// for the few keys that those pass on.
+/// Locates and evaluates one key in two calls: for shapes without a fused function, and for the
+/// few keys that the fused functions decline.
 struct BySteps<K, L>(PhantomData<(K, L)>);
 
 impl<K: QueryKind, L: Locate> Single for BySteps<K, L> {
@@ -314,7 +317,8 @@ impl<K: QueryKind, L: Locate> Single for BySteps<K, L> {
     }
 }
 
-/// See [`BySteps`].
+/// The implementation of [`BySteps`]. It is not inlined, so that the fused functions which call
+/// it for a few keys stay small.
 #[inline(never)]
 fn by_steps<K: QueryKind, L: Locate>(
     probe: &Probe<K, L>,
@@ -327,8 +331,8 @@ fn by_steps<K: QueryKind, L: Locate>(
     K::conclude(&probe.target, located, row[0])
 }
 
-/// Hashes keys, as many at a time as `hashes` holds (at least one), and passes them on; as many
-/// as there are places for results.
+/// Hashes keys in chunks of `hashes.len()`, which must not be zero, and passes each chunk to
+/// `query`, until `keys` or `results` ends.
 pub(crate) fn in_hashes<T: Key, R>(
     keys: &[T],
     key_seed: u64,

@@ -1,6 +1,6 @@
-//! A query of bytes that are opened for it alone.
+//! A query of bytes that are opened for one key only.
 //!
-//! No probe is made: the key is located and its equation evaluated from the few numbers of a
+//! No probe is built: the key is located and its equation evaluated with the few numbers of a
 //! [`Lookup`].
 
 use super::Located;
@@ -11,8 +11,8 @@ use crate::kernel::{Kernel, matches_once};
 use crate::ribbon::equation::{Multipliers, Seed, mix};
 use core::hint::cold_path;
 
-/// Whether the key with this hash might be in the filter of these bytes; nothing where only a
-/// probe can say.
+/// Whether the key with the hash `key_hash` might be in the filter in `bytes`; `None` if that
+/// takes a probe.
 #[inline(always)]
 pub(crate) fn contains(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<bool> {
     let Located { slot, hash } = locate(lookup, bytes, key_hash)?;
@@ -25,6 +25,8 @@ pub(crate) fn contains(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<b
     }
 }
 
+/// The equation of a key in the first or the second layer; `None` if the key may be in a later
+/// layer or its bucket may be an exception.
 #[inline(always)]
 fn locate(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<Located> {
     let &Lookup { width, smash, first, second, further, .. } = lookup;

@@ -1,6 +1,7 @@
-//! Locating in a part of a filter: where the whole filter has the key, if the part holds that.
+//! Locating in a part of a filter: the key's location in the whole filter, relative to the part.
 //!
-//! A key that starts elsewhere is located unsupported: it might be in the filter.
+//! A key that starts outside the part is located at [`Located::NOWHERE`]: it might be in the
+//! filter, so the query returns "maybe".
 
 use super::system::System;
 use super::{Locate, Located, Locator, Membership, Probe};
@@ -10,14 +11,15 @@ use crate::kernel::Kernel;
 use crate::ribbon::equation::{FINGERPRINT_BITS, mix};
 use crate::ribbon::range::BlockRange;
 
+/// The locator of a part.
 #[derive(Clone, Copy)]
 pub(crate) struct InPart {
-    /// The filter that was cut, its seeds where the part has them.
+    /// The system of the whole filter, with its seeds at their offset in the part.
     whole: System,
-    /// The slots where keys of the part start: the first, and how many there are.
+    /// The slots where the part's keys start: the first slot, and the number of slots.
     first_slot: u64,
     slots: u64,
-    /// The segments of these slots.
+    /// The segments that contain these slots: the first, and their number.
     first_segment: u64,
     segments: u64,
 }
@@ -25,7 +27,8 @@ pub(crate) struct InPart {
 impl InPart {
     fn new(footer: &Footer, range: &BlockRange) -> Self {
         let mut whole = Locator::new(footer, &footer.shape.layout()).system;
-        // Where the seed of segment 0 would be if the part had those of all segments.
+        // The offset that the seed of segment 0 would have. It may wrap around below 0; adding the
+        // number of a segment that the part contains wraps it back.
         let first_seed = range.solution_bytes().wrapping_sub(range.segments.start);
         whole.seeds = whole.seeds.map(|_| first_seed as usize);
         Self {
@@ -37,7 +40,7 @@ impl InPart {
         }
     }
 
-    /// The equation of a key in the part, if it starts there.
+    /// The equation of a key, if it starts in the part.
     #[inline(always)]
     fn find(&self, bytes: &[u8], key_hash: u64) -> Option<Located> {
         let mixed = mix(key_hash);
@@ -59,7 +62,7 @@ impl Locate for InPart {
 }
 
 impl Probe<Membership, InPart> {
-    /// The probe of a part of `len` bytes, of the filter with this footer.
+    /// A probe of the part in `bytes`, which holds `range` of the filter with this footer.
     pub(crate) fn of_part(footer: &Footer, range: &BlockRange, bytes: &[u8]) -> Self {
         let skipped = match footer.shape.variant {
             Variant::Homogeneous => FINGERPRINT_BITS,

@@ -1,15 +1,15 @@
 //! Locating in shards that were filled one after another, each until its first failure.
 //!
-//! The mixed hashes are cut into cells of equal width, and a shard is a run of cells. Shards
-//! are about as wide as each other, so the one of a cell is nearly known from its number; the
-//! directory corrects the guess. Which bits of the hash name the shard is not known before, so
-//! the equation is made of all of them.
+//! The range of mixed hashes is divided into cells of equal width, and a shard is a run of
+//! cells. All shards have about the same width, so the number of a cell predicts its shard; the
+//! directory corrects the prediction. No fixed number of top bits identifies a shard, so the
+//! equation depends on all bits of the mixed hash.
 
 use super::{Locate, Located};
 use crate::format::Ranges as Directory;
 use crate::ribbon::equation::{Seed, Starts, mix, seeded, segment};
 
-/// See the module.
+/// The locator of a container whose shards were filled until full; see the module.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranges {
     directory: Directory,

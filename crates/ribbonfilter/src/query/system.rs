@@ -7,15 +7,15 @@ use crate::kernel::Assumptions;
 use crate::ribbon::equation::{Seed, Seeded, Segments, Starts, seeded};
 use crate::ribbon::width::Band;
 
-/// A system of segments.
+/// A system of segments, each an independent band matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct System {
-    /// Where the system begins; not 0 in a later layer.
+    /// The first slot of the system; not 0 in a layer after the first.
     pub(super) first_slot: u64,
     pub(super) segments: Segments,
     pub(super) starts: Starts,
     pub(super) seed: Seed,
-    /// Where the seeds of the segments begin, if each has its own.
+    /// The offset of the segments' seeds, one byte each, if every segment has its own seed.
     pub(super) seeds: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ impl System {
         seeded(mixed, Seed::new(seed.copied().unwrap_or_default()))
     }
 
-    /// The equation of a key, without a branch on where it starts.
+    /// The equation of a key, without a branch that depends on its start.
     #[inline(always)]
     pub(super) fn locate(&self, bytes: &[u8], mixed: u64) -> Located {
         let hash = self.hash(bytes, mixed);
@@ -38,8 +38,9 @@ impl System {
         Located { slot: segment + self.starts.start(hash), hash }
     }
 
-    /// The first slot of a key's equation, in a system that is the only one or the first layer;
-    /// nothing of keys whose finding is left to the caller.
+    /// The first slot of a key's equation, in a system that begins at slot 0: the only system or
+    /// the first layer. `None` for a key that is clamped to an end of its segment, unless
+    /// [`Assumptions::SMALL`]: then such keys are frequent and are clamped without a branch.
     #[inline(always)]
     pub(super) fn slot<A: Assumptions>(&self, mixed: u64, hash: Seeded) -> Option<u64> {
         let start = match A::SMALL {
@@ -50,7 +51,8 @@ impl System {
     }
 }
 
-/// Finds keys of systems whose rows are all expected to be zero.
+/// Finds keys of systems whose expected rows are all zero. Homogeneous ribbons have one seed for
+/// all segments, so the seed bytes are not read.
 pub(super) struct Zero;
 
 /// Finds keys of systems whose rows are fingerprints or values.
