@@ -1,12 +1,13 @@
-//! What bytes hold, as the footer tells.
+//! The kind of structure that a footer describes.
 
 use super::{FOOTER_BYTES, at};
 use crate::error::Kind;
 
-/// All that have a code, in its order.
+/// The kinds that have a code of their own, in the order of the codes.
 const CODED: [Kind; 4] = [Kind::Filter, Kind::Function, Kind::Part, Kind::Container];
 
-/// What a footer is of.
+/// The kind of structure that the footer describes. A shard that stands alone has the code of a
+/// container and one more bit.
 #[inline(always)]
 pub(super) fn kind_of(footer: &[u8; FOOTER_BYTES]) -> Kind {
     match CODED[usize::from(footer[at::WHAT] & 3)] {

@@ -1,15 +1,15 @@
 //! The metadata of a Bumped ribbon: codes, exceptions, and the directory of its layers.
 //!
 //! ```text
-//! solution | codes, 2 bits a bucket | exceptions, 5 bytes each | directory | footer
+//! solution | codes, 2 bits per bucket | exceptions, 5 bytes each | directory | footer
 //!
-//! directory:  for every layer behind the first  4 bytes slots of a segment,
-//!                                               1 byte segments as a power of two
+//! directory:  for every layer after the first  4 bytes slots of a segment,
+//!                                              1 byte segments as a power of two
 //!             4 bytes number of exceptions
 //! ```
 //!
-//! The directory is read when a filter is opened, the rest by queries. Without further layers
-//! there is none of it.
+//! The directory is read when a filter is opened; queries read the codes and the exceptions. A
+//! filter with one layer has none of the three.
 
 use super::{FOOTER_BYTES, MAX_BLOCKS};
 use crate::error::OpenError;
@@ -19,10 +19,11 @@ use crate::ribbon::layers::{
 use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 
-/// What fills the room for exceptions that is not needed: no bucket has this number.
+/// Fills the unused entries of the list of exceptions. No bucket has this number, and it is
+/// greater than any, so the list stays sorted.
 const NO_BUCKET: u64 = (1 << (8 * EXCEPTION)) - 1;
 
-/// Reads the directory of so many further layers at the end of the data.
+/// Reads the directory of `count` layers after the first, at the end of the data.
 #[inline(always)]
 pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenError> {
     if count == 0 {
@@ -43,21 +44,21 @@ pub(super) fn read_directory(data: &[u8], count: usize) -> Result<Further, OpenE
     Ok(Further::new(layers, count, number_of(exceptions)))
 }
 
-/// A layer after the first as the directory at the end of a filter has it, which was read and
-/// checked when the filter was opened. Nothing if the bytes are others by now.
+/// Entry `number` of the directory at the end of a filter, which was read and checked when the
+/// filter was opened. `None` or any layer if the bytes have changed since.
 pub(crate) fn directory_layer(bytes: &[u8], count: usize, number: usize) -> Option<Layer> {
     let begin = bytes.len().checked_sub(FOOTER_BYTES + directory_bytes(count))?;
     let entry = bytes.get(begin + number * LAYER..)?.get(..LAYER)?;
     Some(Layer::new(u32::from(entry[4]) & 31, u64::from(number_of(entry))))
 }
 
-/// The number in the first four bytes.
+/// The little-endian number in the first four bytes.
 #[inline(always)]
 pub(super) fn number_of(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
 }
 
-/// Refuses layers that no builder writes.
+/// Rejects layers that no builder writes.
 #[inline(always)]
 pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
     let wrong = |field| Err(OpenError::Inconsistent { field });
@@ -76,7 +77,7 @@ pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
     let unit = Buckets::of(shape.width).unit();
     let max = MAX_BLOCKS * u64::from(shape.width.block_slots());
     for layer in shape.layers().take(further.len()) {
-        // Every equation has all its slots, and the sum over all layers does not overflow.
+        // No equation is wider than its segment, and the sum over all layers does not overflow.
         let whole = layer.segment_slots().is_multiple_of(unit);
         let wide = layer.segment_slots() >= u64::from(shape.width.bits());
         if !whole || !wide || layer.segment_bits() > 31 || layer.slots() > max {
@@ -86,7 +87,7 @@ pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Writes codes, exceptions and directory behind the solution.
+/// Writes codes, exceptions and directory after the solution.
 pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
     if shape.further.layers().is_empty() {
         return;
@@ -111,7 +112,7 @@ pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
     count[..COUNT].copy_from_slice(&shape.further.exceptions.to_le_bytes());
 }
 
-/// A number of at most eight bytes.
+/// A little-endian number of at most eight bytes.
 #[inline]
 pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))

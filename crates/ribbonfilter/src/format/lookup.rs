@@ -1,11 +1,14 @@
 //! The footer of a filter of a usual shape, for a single query.
 //!
-//! Engines open a filter block for each lookup. [`Footer`](super::Footer) describes every
-//! structure there is and says what is wrong with bytes that are none; filling it takes longer
-//! than the query. [`read`] takes the shapes that engines use, a few numbers each, and returns
-//! nothing for all others and for everything that is wrong, which the footer then sorts out.
-//! So it must not take anything that the footer refuses; a test compares the two over mutated
-//! footers.
+//! Storage engines open a filter block for each lookup. [`Footer`](super::Footer) describes every
+//! structure of the format and reports what is wrong with invalid bytes, but filling it takes
+//! longer than the query. [`read`] decodes only the shapes that engines use, into a few numbers.
+//! It returns `None` for all other shapes and for every error; the caller then reads the
+//! [`Footer`](super::Footer), which supports the shape or reports the error.
+//!
+//! Invariant: [`read`] accepts nothing that the footer rejects, so that untrusted input cannot
+//! bypass a check. Each condition below is therefore at least as strict as its counterpart in
+//! `Footer::check` and `layers::check`. A test compares the two over mutated footers.
 
 use super::layers::number_of;
 use super::{
@@ -16,28 +19,29 @@ use crate::ribbon::layers::{Buckets, COUNT, EXCEPTION, LAYER, Layer, directory_b
 use crate::ribbon::layout::Layout;
 use crate::{Variant, Width};
 
-/// What a query of one key needs to know.
+/// The numbers that a query of one key needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup {
     pub(crate) width: Width,
     pub(crate) smash: bool,
     /// The only layer, or the first.
     pub(crate) first: Layer,
-    /// Layers after the first, and the next of them.
+    /// The number of layers after the first, and the second layer; `first` again if there is
+    /// only one layer.
     pub(crate) further: usize,
     pub(crate) second: Layer,
     pub(crate) exceptions: u32,
     pub(crate) layout: Layout,
     pub(crate) solution_bytes: u64,
-    /// The seed of the last layer, unless every segment has its own.
+    /// The seed of the last layer, unless every segment has a seed of its own.
     pub(crate) seed: u8,
     pub(crate) has_seeds: bool,
-    /// Bits of a fingerprint that are not stored.
+    /// Low bits of a fingerprint that are not stored.
     pub(crate) skipped: u32,
 }
 
 /// Reads the footer of a Standard, Homogeneous or Bumped filter with w = 64 or 128, one to eight
-/// columns, and at least as many slots as an equation has.
+/// columns, and at least `w` slots in every segment. `None` for any other bytes.
 #[inline(always)]
 pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
     let (data, raw) = bytes.split_last_chunk::<FOOTER_BYTES>()?;
@@ -80,7 +84,8 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
     if blocks > MAX_BLOCKS || boundary > 0 && boundary >= blocks {
         return None;
     }
-    // Neither overflows: there are at most 2^46 slots of eight columns.
+    // Nothing overflows: there are at most 2^46 slots of eight columns. Nothing is negative:
+    // `boundary < blocks`, so the boundary's slots are fewer than all slots.
     let solution_bytes = (layers.slots * u64::from(columns) - 64 * boundary).div_ceil(8);
     if solution_bytes + layers.metadata != data.len() as u64 {
         return None;
@@ -104,22 +109,24 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Lookup> {
     })
 }
 
+/// The sizes of all layers together.
 struct Layers {
     slots: u64,
     second: Layer,
     exceptions: u32,
-    /// Every segment has a seed of its own.
+    /// Whether every segment has a seed of its own.
     has_seeds: bool,
-    /// Bytes of seeds, or of codes, exceptions and directory.
+    /// Bytes of the metadata: seeds, or codes, exceptions and directory.
     metadata: u64,
 }
 
+/// Checks a filter with one layer.
 #[inline(always)]
 fn one_layer(layer: Layer, width: Width, variant: u8) -> Option<Layers> {
     let one_segment = layer.segment_bits() == 0;
     let whole = one_segment || layer.segment_slots().is_multiple_of(64);
     let wide = layer.segment_slots() >= u64::from(width.bits());
-    // The last layer of a Bumped filter has one segment.
+    // The last layer of a Bumped filter, here the only one, has one segment.
     let alone = one_segment || variant != Variant::Bumped as u8;
     let has_seeds = !one_segment && variant == Variant::Standard as u8;
     (whole && wide && alone).then_some(Layers {
@@ -131,6 +138,8 @@ fn one_layer(layer: Layer, width: Width, variant: u8) -> Option<Layers> {
     })
 }
 
+/// Reads the directory of a Bumped filter at the end of `data` and checks all its layers. The
+/// loop checks each layer before it decodes the next one; the check of the last layer follows.
 #[inline(always)]
 fn all_layers(data: &[u8], first: Layer, further: usize, width: Width) -> Option<Layers> {
     let directory = &data[data.len().checked_sub(directory_bytes(further))?..];
@@ -139,12 +148,13 @@ fn all_layers(data: &[u8], first: Layer, further: usize, width: Width) -> Option
     let (mut bumping, mut layer) = (0u64, first);
     let mut second = first;
     for (number, entry) in entries.chunks_exact(LAYER).enumerate() {
-        // Every layer but the last bumps: whole buckets, and an equation has all its slots.
+        // Every layer but the last bumps. Its segments consist of whole buckets; a unit of
+        // buckets has at least `w` slots, so no equation is wider than its segment.
         let slots = layer.segment_slots();
         if !slots.is_multiple_of(buckets.unit()) || slots == 0 || layer.segment_bits() > 31 {
             return None;
         }
-        // At most eight layers of less than 2^63 slots: no more than 2^46 are taken in all.
+        // A layer has less than 2^63 slots, and the sum is checked. `read` rejects more than 2^46.
         bumping = bumping.checked_add(layer.slots())?;
         layer = Layer::new(u32::from(entry[4]), u64::from(number_of(entry)));
         if number == 0 {

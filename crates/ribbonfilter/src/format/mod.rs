@@ -1,10 +1,10 @@
 //! The bytes of a filter: solution, metadata, and the footer at the end.
 //!
-//! `docs/format.md` is the contract; this file is its only implementation. The footer
-//! comes last so that the solution begins at offset 0, where an aligned buffer or a memory
-//! map puts its blocks on cache lines, and so that a query may read a word beyond the
-//! solution without leaving the buffer. Everything is little-endian and read byte by byte:
-//! no alignment is asked of the buffer.
+//! `docs/format.md` is the specification; this module is its only implementation. The footer
+//! comes last for two reasons. The solution begins at offset 0, so that an aligned buffer or a
+//! memory map puts its blocks on cache lines. And a query may read a word beyond the solution
+//! without leaving the buffer. All numbers are little-endian, and the buffer may have any
+//! alignment.
 
 use crate::error::{Kind, OpenError};
 use crate::ribbon::equation::{Balance, FINGERPRINT_BITS, fold};
@@ -28,29 +28,29 @@ pub(crate) use container::{
 use kind::kind_of;
 pub(crate) use layers::{directory_layer, little_endian};
 
-/// Bytes of the footer.
+/// The size of the footer in bytes.
 pub(crate) const FOOTER_BYTES: usize = 40;
 const _: () = assert!(READ_AHEAD <= FOOTER_BYTES);
 
 /// The last two bytes of every structure of this family.
 const MAGIC: [u8; 2] = [b'R', 0xbf];
-/// What readers must understand.
+/// The version of the layout, which a reader must support.
 const FORMAT_VERSION: u8 = 1;
-/// Which bytes come out of which keys.
+/// The version of the construction: the same keys give the same bytes within one version.
 const CONSTRUCTION_VERSION: u8 = 1;
-/// Both, as the footer has them.
+/// Both versions in one byte, as the footer stores them.
 const VERSIONS: u8 = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
 
-/// The most keys that the format can count.
+/// The maximum number of keys that the footer can store.
 pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
-/// The most blocks that the column boundary can count.
+/// The maximum number of blocks that the column boundary can count.
 pub(crate) const MAX_BLOCKS: u64 = 1 << 40;
-/// The most segments, as a power of two.
+/// The maximum number of segments, as a power of two.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
-/// The most shards of a segment, as a power of two.
+/// The maximum number of shards per segment, as a power of two.
 pub(crate) const MAX_SHARD_BITS: u32 = 16;
 
-/// Odd numbers for the footer's checksum: the fractional bits of the square roots of 31, 37, 41,
+/// Odd constants of the footer's checksum: the fractional bits of the square roots of 31, 37, 41,
 /// 43 and 47.
 const CHECK: [u64; 5] = [
     0x9159_015a_3070_dd17,
@@ -59,21 +59,22 @@ const CHECK: [u64; 5] = [
     0x8eb4_4a87_6858_1511,
     0xdb0c_2e0d_64f9_8fa7,
 ];
-/// Where the footer's last word has its checksum.
+/// The bits of the footer's last word that hold the footer's checksum.
 const CHECK_FIELD: u64 = 0xffff << (8 * (at::FOOTER_CHECK.start - 32));
 
-/// Offsets in the footer.
+/// The offsets of the fields in the footer.
 mod at {
     use core::ops::Range;
 
     pub(super) const KEY_SEED: Range<usize> = 0..8;
     pub(super) const KEYS: Range<usize> = 8..14;
     pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
-    /// In the place of the slots: the shards of a container, or the number of one.
+    /// In containers, in the bytes of the slots: the number of shards, or the number of the
+    /// shard if it stands alone.
     pub(super) const SHARDS: Range<usize> = SEGMENT_SLOTS;
     pub(super) const BOUNDARY: Range<usize> = 18..23;
     pub(super) const RATE: Range<usize> = 23..26;
-    /// In the place of the rate, which a Balanced ribbon does not store.
+    /// In Balanced ribbons, in the bytes of the rate, which they do not store.
     pub(super) const SHARD_BITS: usize = 23;
     pub(super) const OVERLOAD: usize = 24;
     /// 7 bits columns, 6 bits first column or bits of fingerprints, 3 bits features.
@@ -90,17 +91,17 @@ mod at {
     pub(super) const MAGIC: Range<usize> = 38..40;
 }
 
-/// The feature bit that says that each segment has a seed byte behind the solution.
+/// The feature bit for segments that each have a seed byte after the solution.
 const SEGMENT_SEEDS: u8 = 1;
-/// The feature bit that says that the blocks of a function are stored row after row.
+/// The feature bit for functions whose blocks are stored row-major.
 const ROW_MAJOR: u8 = 2;
 
-/// What the columns of a structure are.
+/// What the columns of a structure store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Bits of fingerprints, from this one on.
+    /// Bits of fingerprints, from bit `first_column` on.
     Filter { first_column: u32 },
-    /// The bits of values, and behind them so many bits of fingerprints.
+    /// The bits of values, followed by `fingerprint_bits` bits of fingerprints.
     Function { fingerprint_bits: u32 },
 }
 
@@ -112,7 +113,7 @@ impl Content {
         }
     }
 
-    /// Both kinds keep their number in the same six bits.
+    /// The number that either kind stores in the same six bits.
     fn number(self) -> u32 {
         match self {
             Self::Filter { first_column: number } | Self::Function { fingerprint_bits: number } => {
@@ -128,13 +129,13 @@ impl Content {
         }
     }
 
-    /// Whether a structure of some keys, or none, can have so many columns.
+    /// Whether a structure with keys, or an empty one, can have `columns` columns.
     fn allows(self, columns: u32, empty: bool) -> bool {
         match self {
             Self::Filter { first_column } => {
                 first_column + columns <= FINGERPRINT_BITS && (columns == 0) == empty
             }
-            // A value has at least one bit, even if there is none.
+            // Values have at least one bit, even in an empty function.
             Self::Function { fingerprint_bits } => {
                 fingerprint_bits < columns && columns as usize <= MAX_COLUMNS
             }
@@ -148,15 +149,15 @@ pub(crate) struct Footer {
     pub(crate) shape: Shape,
     pub(crate) keys: u64,
     pub(crate) key_seed: u64,
-    /// The seed of all segments, where they have none of their own.
+    /// The seed of all segments, unless each segment has a seed of its own.
     pub(crate) seed: u8,
     pub(crate) content: Content,
-    /// The exact rate in its stored form; 0 where it is the shape's nominal rate.
+    /// The exact rate in its stored form; 0 if it equals the shape's nominal rate.
     rate: u32,
 }
 
 impl Footer {
-    /// To be filled.
+    /// A footer to be filled.
     pub(crate) const EMPTY: Self = Self {
         shape: Shape::EMPTY,
         keys: 0,
@@ -166,12 +167,12 @@ impl Footer {
         rate: 0,
     };
 
-    /// The same with an exact rate, where it is not the nominal one.
+    /// The footer with an exact rate; `None` stands for the nominal rate.
     pub(crate) fn with_rate(self, rate: Option<f64>) -> Self {
         Self { rate: rate.map_or(0, encode_rate), ..self }
     }
 
-    /// The footer of some columns of the same solution.
+    /// The footer of a filter that has only some columns of the same solution.
     pub(crate) fn of_columns(&self, shape: Shape, first_column: u32, rate: Option<f64>) -> Self {
         Self { shape, content: Content::Filter { first_column }, ..*self }.with_rate(rate)
     }
@@ -192,22 +193,23 @@ impl Footer {
         }
     }
 
-    /// Reads the footer of a structure of some kind at the end of `bytes`. O(1).
+    /// Reads the footer of a structure of the given kind at the end of `bytes`. O(1).
     pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Self, OpenError> {
         let mut footer = Self::EMPTY;
         footer.fill(bytes, kind)?;
         Ok(footer)
     }
 
-    /// The same into a footer that is there: engines open a filter for every query, and moving
-    /// a footer from hand to hand takes longer than reading it.
+    /// Reads the footer into `self`. Engines open a filter for every query, and returning a
+    /// `Footer` by value takes longer than decoding it.
     #[inline(always)]
     pub(crate) fn fill(&mut self, bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
         self.fill_from_end(bytes, kind)?;
         check_length(bytes, self.shape.data_bytes())
     }
 
-    /// The same whatever lies before the footer, which is given back.
+    /// Reads the footer without checking the length of the data, and returns the data that
+    /// precede the footer.
     #[inline(always)]
     fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
         let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
@@ -218,7 +220,8 @@ impl Footer {
         Ok(data)
     }
 
-    /// Decodes the footer and, of the data before it, the directory of layers.
+    /// Decodes the footer from its bytes `raw`, and the directory of layers from the end of the
+    /// data that precede it.
     #[inline(always)]
     fn decode(
         &mut self,
@@ -242,7 +245,7 @@ impl Footer {
         self.check(features(raw))
     }
 
-    /// Decodes the footer alone.
+    /// Decodes the fields of the footer, without the directory of layers.
     #[inline(always)]
     fn decode_fixed(&mut self, raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
         let what = raw[at::WHAT];
@@ -277,7 +280,7 @@ impl Footer {
         Ok(())
     }
 
-    /// Refuses what no builder writes, so that no query can leave the buffer.
+    /// Rejects what no builder writes, so that no query can leave the buffer.
     #[inline(always)]
     fn check(&self, features: u8) -> Result<(), OpenError> {
         let shape = &self.shape;
@@ -294,7 +297,7 @@ impl Footer {
         self.check_function()?;
         layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
-        // More could not be shrunk: the boundary would have no room.
+        // With more blocks a filter could not be shrunk: the boundary would not fit its field.
         if blocks > MAX_BLOCKS {
             return wrong("number of slots");
         }
@@ -310,8 +313,8 @@ impl Footer {
         Ok(())
     }
 
-    /// Refuses what a function cannot be: other keys than its own have no place in a
-    /// Homogeneous ribbon, and every value has all its bits.
+    /// Rejects what a function cannot be. A Homogeneous ribbon stores no values, and all values
+    /// have the same number of bits, so there is no boundary.
     fn check_function(&self) -> Result<(), OpenError> {
         let wrong = |field| Err(OpenError::Inconsistent { field });
         match self.content {
@@ -357,13 +360,13 @@ impl Footer {
     }
 }
 
-/// The footer of what was opened, as small as it is stored: engines open a filter for every
-/// query, and most ask for nothing but a key.
+/// The footer of an opened structure in its stored form. Engines open a filter for every query,
+/// and most of them never need the decoded footer.
 #[derive(Clone, Copy)]
 pub(crate) struct Packed([u8; FOOTER_BYTES]);
 
 impl Packed {
-    /// The footer of bytes from which a footer was read.
+    /// Copies the footer of bytes from which a footer was read.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(*bytes.last_chunk().expect("a footer was read"))
@@ -374,8 +377,8 @@ impl Packed {
         get(&self.0, at::KEY_SEED)
     }
 
-    /// The footer that was read from these bytes. If they are others by now, layers after the
-    /// first may be missing.
+    /// Decodes the footer again. If `bytes` have changed since they were opened, the layers after
+    /// the first may be missing.
     pub(crate) fn footer(&self, bytes: &[u8]) -> Footer {
         let mut footer = Footer::EMPTY;
         let further = usize::from(self.0[at::SEGMENTS] >> 5);
@@ -394,7 +397,7 @@ fn features(raw: &[u8; FOOTER_BYTES]) -> u8 {
     raw[at::COLUMNS.end - 1] >> 5
 }
 
-/// Reads the shards of a Balanced ribbon, where the others have their rate.
+/// Reads the shards of a Balanced ribbon, from the field that holds the rate of other variants.
 #[inline(always)]
 fn decode_balance(raw: &[u8; FOOTER_BYTES], shape: &Shape) -> Result<Balance, OpenError> {
     let balance =
@@ -407,13 +410,13 @@ fn decode_balance(raw: &[u8; FOOTER_BYTES], shape: &Shape) -> Result<Balance, Op
     if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
 }
 
-/// Whether the bytes end as ours do, in a version that this library knows.
+/// Whether the magic number is ours and the format version is supported.
 #[inline(always)]
 fn is_recognised(raw: &[u8; FOOTER_BYTES]) -> bool {
     raw[at::MAGIC] == MAGIC && raw[at::VERSIONS] & 15 == FORMAT_VERSION
 }
 
-/// The same, unaltered, or what is wrong with them.
+/// Checks magic number, version and checksum of the footer, and reports what is wrong.
 #[inline(always)]
 fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
     if raw[at::MAGIC] != MAGIC {
@@ -429,22 +432,22 @@ fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Whether there are just so many bytes before the footer.
+/// Checks that exactly `data` bytes precede the footer.
 #[inline(always)]
 fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
     let (len, expected) = (bytes.len() as u64, data.saturating_add(FOOTER_BYTES as u64));
     if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
 }
 
-/// What lies between the solution and the footer.
+/// The content between the solution and the footer.
 pub(crate) enum Metadata<'a> {
-    /// A byte for each segment or shard.
+    /// One byte for each segment or shard.
     Bytes(&'a [u8]),
-    /// What the buckets of a Bumped ribbon bump.
+    /// The codes and exceptions of a Bumped ribbon.
     Codes(&'a Codes),
 }
 
-/// Completes a filter whose solution is written: metadata, footer, checksums.
+/// Completes a filter whose solution is written: adds metadata, footer and checksums.
 pub(crate) fn finish(bytes: &mut [u8], footer: &Footer, metadata: &Metadata<'_>) {
     match metadata {
         Metadata::Bytes(metadata) => metadata_mut(bytes, footer).copy_from_slice(metadata),
@@ -453,13 +456,13 @@ pub(crate) fn finish(bytes: &mut [u8], footer: &Footer, metadata: &Metadata<'_>)
     seal(bytes, footer);
 }
 
-/// What lies between the solution and the footer.
+/// The bytes between the solution and the footer.
 pub(crate) fn metadata<'a>(bytes: &'a [u8], footer: &Footer) -> &'a [u8] {
     let end = bytes.len() - FOOTER_BYTES;
     &bytes[end - footer.shape.metadata_bytes() as usize..end]
 }
 
-/// The same, to be written.
+/// The bytes between the solution and the footer, to be written.
 pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], footer: &Footer) -> &'a mut [u8] {
     let end = bytes.len() - FOOTER_BYTES;
     &mut bytes[end - footer.shape.metadata_bytes() as usize..end]
@@ -470,7 +473,7 @@ pub(crate) fn seal(bytes: &mut [u8], footer: &Footer) {
     seal_footer(bytes, footer.encode());
 }
 
-/// The same for a footer that lacks only its checksums.
+/// Writes a footer that is encoded but for its checksums, and then the checksums.
 fn seal_footer(bytes: &mut [u8], encoded: [u8; FOOTER_BYTES]) {
     let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("room for the footer");
     *raw = encoded;
@@ -485,7 +488,7 @@ fn write_checks(bytes: &mut [u8]) {
     put(raw, at::FOOTER_CHECK, check);
 }
 
-/// Whether the bytes are those that were written. Reads all of them.
+/// Checks that the bytes are intact: reads all of them and compares the checksums.
 pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
     match kind {
         Kind::Part => part::read(bytes).map(|_| ())?,
@@ -495,29 +498,31 @@ pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
     if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::CorruptData) }
 }
 
-/// 32 bits over everything before the checksums.
+/// The data checksum: 32 bits over everything that precedes the checksums, which includes the
+/// other fields of the footer.
 fn data_check(bytes: &[u8]) -> u64 {
     let covered = bytes.len() - FOOTER_BYTES + at::DATA_CHECK.start;
     xxh3_64(&bytes[..covered]) & 0xffff_ffff
 }
 
-/// 16 bits over the footer but for themselves, the other checksum included.
+/// The footer checksum: 16 bits over all other fields of the footer, the data checksum included.
 ///
-/// Engines open a filter for every lookup, and a general hash took longer than all other work
-/// of opening. Three multiplications mix all five words.
+/// Engines open a filter for every lookup, and a general hash took longer than the rest of
+/// opening together. Here three multiplications mix all five words.
 #[inline(always)]
 fn footer_check(raw: &[u8; FOOTER_BYTES]) -> u64 {
     let word =
         |number: usize| u64::from_le_bytes(raw[8 * number..][..8].try_into().expect("eight bytes"));
     let first = fold(word(0) ^ CHECK[0], word(1) ^ CHECK[1]);
     let second = fold(word(2) ^ CHECK[2], word(3) ^ CHECK[3]);
-    // The last word holds the checksum itself.
+    // The last word also holds the footer checksum, which is masked out.
     fold(first ^ second ^ word(4) & !CHECK_FIELD, CHECK[4]) & 0xffff
 }
 
 #[inline(always)]
 fn get(raw: &[u8; FOOTER_BYTES], field: core::ops::Range<usize>) -> u64 {
-    // One load, wherever the field lies: opening is mostly this.
+    // One load of eight bytes for any field, because opening mostly consists of these reads. A
+    // field near the end is loaded from the last eight bytes and shifted further.
     let from = field.start.min(FOOTER_BYTES - 8);
     let word = u64::from_le_bytes(raw[from..from + 8].try_into().expect("eight bytes"));
     word >> (8 * (field.start - from)) & u64::MAX >> (64 - 8 * field.len())
@@ -529,13 +534,13 @@ fn put(raw: &mut [u8; FOOTER_BYTES], field: core::ops::Range<usize>, value: u64)
     raw[field].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-/// A rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, the
-/// nearest there is; relative error at most 2^-19.
+/// Encodes a rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, rounded
+/// to the nearest; the relative error is at most 2^-19.
 fn encode_rate(rate: f64) -> u32 {
-    // Nothing that was built has the rate 0, but bytes that anyone made may, once they are shrunk:
-    // they get the lowest rate that there is.
+    // No built filter has the rate 0, but untrusted input may when it is shrunk. It gets the
+    // lowest rate that can be encoded.
     debug_assert!((0.0..=1.0).contains(&rate));
-    // Rounding half up may carry into the exponent, which is just right.
+    // Rounding half up may carry into the exponent, which gives the next power of two.
     let rounded = (rate.to_bits() + (1 << 33)) >> 34;
     let (exponent, fraction) = (rounded >> 18, rounded & 0x3ffff);
     let e = (1024 - exponent).min(63);

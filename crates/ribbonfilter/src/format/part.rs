@@ -1,16 +1,16 @@
-//! The bytes of a part of a filter: some of the filter's blocks, what queries of them need, and
-//! how to put the filter together again.
+//! The bytes of a part of a filter: a run of the filter's blocks, and what it takes to query them
+//! and to join the parts again.
 //!
 //! ```text
 //! blocks | seeds of their segments | label, 12 bytes | footer of the filter, kind 2
 //!
-//! label:  4 bytes number of the part, from 0 on
+//! label:  4 bytes number of the part, counted from 0
 //!         4 bytes number of parts
 //!         4 bytes data checksum of the filter
 //! ```
 //!
-//! All but kind and checksums of the footer is the filter's, byte for byte, so that joining
-//! restores even what this version does not read.
+//! Except for kind and checksums, the footer equals that of the filter byte for byte, so that
+//! joining restores even fields that this version does not read.
 
 use super::{FOOTER_BYTES, Footer, Kind, at, check_length, get, little_endian, write_checks};
 use crate::Variant;
@@ -21,13 +21,13 @@ use core::ops::Range;
 /// Bytes of the label.
 const LABEL: usize = 12;
 
-/// Bits of the kind, in their byte.
+/// The bits of the kind in its byte.
 const KIND: u8 = 3;
 
-/// Which part of which filter it is.
+/// Identifies a part and its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// From 0 on.
+    /// The number of the part, counted from 0.
     pub(crate) number: u32,
     pub(crate) parts: u32,
     /// The data checksum of the filter.
@@ -50,13 +50,13 @@ impl Label {
     }
 }
 
-/// The data checksum that a filter has.
+/// The data checksum that is stored in a filter's footer.
 pub(crate) fn check_of(filter: &[u8]) -> u32 {
     let raw = filter.last_chunk::<FOOTER_BYTES>().expect("a filter");
     get(raw, at::DATA_CHECK) as u32
 }
 
-/// Reads the ends of a part: the footer of its filter, and the label. O(1).
+/// Reads the end of a part: the footer of its filter, and the label. O(1).
 pub(crate) fn read(bytes: &[u8]) -> Result<(Footer, Label, BlockRange), OpenError> {
     let wrong = |field| Err(OpenError::Inconsistent { field });
     let mut footer = Footer::EMPTY;
@@ -77,12 +77,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Footer, Label, BlockRange), OpenErro
     Ok((footer, label, range))
 }
 
-/// The variants all of whose keys have one place, which the part of that place can answer for.
+/// Whether filters of this variant can be cut: every key must have one location, so that a
+/// single part can be queried for it.
 pub(crate) fn can_be_cut(variant: Variant) -> bool {
     matches!(variant, Variant::Standard | Variant::Homogeneous)
 }
 
-/// Bytes of a part before its footer.
+/// The bytes of a part that precede its footer.
 fn data_bytes(footer: &Footer, range: &BlockRange) -> u64 {
     let before = range.solution_bytes().saturating_add(range.seed_bytes(&footer.shape));
     before.saturating_add(LABEL as u64)
@@ -93,13 +94,13 @@ pub(crate) fn part_bytes(footer: &Footer, range: &BlockRange) -> usize {
     data_bytes(footer, range) as usize + FOOTER_BYTES
 }
 
-/// A run of bytes that filter and part have both.
+/// A run of bytes that a filter and its part have in common.
 struct Run {
     in_filter: Range<usize>,
     in_part: Range<usize>,
 }
 
-/// The blocks of a part, and the seeds of its segments.
+/// The two runs of a part: its blocks, and the seeds of its segments.
 fn runs(footer: &Footer, range: &BlockRange) -> [Run; 2] {
     let shape = &footer.shape;
     let [blocks, seeds] =
@@ -115,7 +116,7 @@ fn runs(footer: &Footer, range: &BlockRange) -> [Run; 2] {
     ]
 }
 
-/// Fills a part of a filter.
+/// Writes a part of a filter.
 pub(crate) fn write(
     part: &mut [u8],
     filter: &[u8],
@@ -131,21 +132,21 @@ pub(crate) fn write(
     write_fixed(part, filter, Kind::Part);
 }
 
-/// Puts a part back to where it was in its filter.
+/// Copies a part back to its offset in the filter.
 pub(crate) fn put_back(filter: &mut [u8], part: &[u8], footer: &Footer, range: &BlockRange) {
     for Run { in_filter, in_part } in runs(footer, range) {
         filter[in_filter].copy_from_slice(&part[in_part]);
     }
 }
 
-/// Completes a filter whose parts are all back, by the footer of any of them. Whether it has
-/// the checksum that it had.
+/// Completes a filter whose parts are all copied back, with the footer of any part. Returns
+/// whether the filter has its original checksum.
 pub(crate) fn complete(filter: &mut [u8], part: &[u8], label: Label) -> bool {
     write_fixed(filter, part, Kind::Filter);
     check_of(filter) == label.filter
 }
 
-/// Ends some bytes with the footer of others, but for kind and checksums.
+/// Copies the footer of `from` to the end of `to`, with the given kind and new checksums.
 fn write_fixed(to: &mut [u8], from: &[u8], kind: Kind) {
     let [to_fixed, from_fixed] = [to.len(), from.len()].map(|len| len - FOOTER_BYTES);
     to[to_fixed..].copy_from_slice(&from[from_fixed..]);

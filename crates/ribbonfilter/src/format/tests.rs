@@ -1,4 +1,4 @@
-//! What is written is read back, and nothing else is taken for it.
+//! What is written is read back, and all other bytes are rejected.
 
 use super::*;
 use crate::build::variant::Solved;
@@ -10,7 +10,7 @@ use crate::{Filter, Function, JoinError, OwnedBytes, Part};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The exponents that 6 bits can tell: a filter's rate is at least 2^-32.
+/// The exponents that 6 bits can store: a filter's rate is at least 2^-32.
 const EXPONENTS: core::ops::RangeInclusive<i32> = -62..=0;
 
 #[test]
@@ -64,7 +64,7 @@ fn plan(settings: Settings, keys: u64) -> Plan {
     settings.plan(keys, 0).expect("a plan")
 }
 
-/// Footers as builds write them: all widths and variants, one and many segments, whole
+/// Footers as builders write them: all widths and variants, one and many segments, integral
 /// and fractional columns.
 fn footers() -> Vec<Footer> {
     let mut random = Random(3);
@@ -97,7 +97,7 @@ fn footers() -> Vec<Footer> {
     footers
 }
 
-/// The directory of a footer's layers, as it lies before the footer.
+/// The directory of a footer's layers, as it is stored immediately before the footer.
 fn directory(footer: &Footer) -> Vec<u8> {
     let shape = &footer.shape;
     let count = shape.further.layers().len();
@@ -112,7 +112,7 @@ fn directory(footer: &Footer) -> Vec<u8> {
     bytes
 }
 
-/// A footer with its footer checksum made right.
+/// A footer with a valid footer checksum.
 fn sealed(mut raw: [u8; FOOTER_BYTES]) -> [u8; FOOTER_BYTES] {
     let check = footer_check(&raw);
     put(&mut raw, at::FOOTER_CHECK, check);
@@ -199,7 +199,7 @@ fn finished_bytes_hold_header_and_seeds() {
     }
 }
 
-/// No keys, one segment, many segments with seeds, and a stored rate.
+/// Filters without keys, with one segment, with many segments and seeds, and with a stored rate.
 fn filters() -> Vec<Filter<OwnedBytes>> {
     let settings = [
         (Variant::Standard, Width::W128, 0, 8.0),
@@ -252,8 +252,8 @@ fn every_flipped_bit_of_the_fixed_part_is_noticed_on_opening() {
     }
 }
 
-/// Even if somebody makes the footer's own checksum right again, the other one covers
-/// every field before it.
+/// Even if an attacker recomputes the footer checksum, the data checksum covers every field
+/// that precedes it.
 #[test]
 fn every_changed_field_is_noticed_by_verifying() {
     for filter in filters() {
@@ -272,7 +272,7 @@ fn every_changed_field_is_noticed_by_verifying() {
 fn every_flipped_bit_of_the_data_is_noticed_by_verifying() {
     for filter in filters() {
         let mut bytes = filter.as_bytes().to_vec();
-        // All of a small filter, every 61st bit of a larger one.
+        // Every bit of a small filter, every 61st bit of a larger one.
         let step = if bytes.len() < 500 { 1 } else { 61 };
         for bit in (0..(bytes.len() - FOOTER_BYTES) * 8).step_by(step) {
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -311,7 +311,7 @@ fn every_other_length_is_refused() {
     }
 }
 
-/// Something done to a footer.
+/// A change to the bytes of a footer.
 type Change = fn(&mut [u8; FOOTER_BYTES]);
 
 #[test]
@@ -428,8 +428,8 @@ fn what_no_function_is_is_refused_by_its_field() {
     ));
 }
 
-/// No panic while reading; and where a footer is accepted, none while asking a function
-/// whose every byte is hostile.
+/// Reading never panics; and if a footer is accepted, queries of a function with arbitrary
+/// bytes do not panic either.
 #[test]
 fn hostile_functions_never_panic() {
     const LARGEST: u64 = 1 << 20;
@@ -475,8 +475,8 @@ fn hostile_functions_never_panic() {
     assert!(row_major > 100, "{row_major} in rows: the test shows too little");
 }
 
-/// A footer of ours with hostile contents: now and then any bits, mostly bits that
-/// have a chance to be accepted.
+/// A footer with our magic number and untrusted contents: sometimes arbitrary bits, mostly bits
+/// that may be accepted.
 fn hostile(random: &mut Random) -> [u8; FOOTER_BYTES] {
     let mut raw: [u8; FOOTER_BYTES] = random.bytes(FOOTER_BYTES).try_into().expect("the length");
     if random.below(8) > 0 {
@@ -500,8 +500,8 @@ fn hostile(random: &mut Random) -> [u8; FOOTER_BYTES] {
     sealed(raw)
 }
 
-/// No panic while reading; and where a footer is accepted, none while asking a filter
-/// whose every byte is hostile.
+/// Reading never panics; and if a footer is accepted, queries of a filter with arbitrary bytes
+/// do not panic either.
 #[test]
 fn hostile_headers_never_panic() {
     const LARGEST: u64 = 1 << 20;
@@ -533,7 +533,7 @@ fn hostile_headers_never_panic() {
     assert!(balanced > 100, "{balanced} with shards: the test shows too little");
 }
 
-/// The same for parts: labels that fit more or less, over filters of any size.
+/// The same for parts: labels that are more or less consistent, over filters of any size.
 #[test]
 fn hostile_parts_never_panic() {
     const LARGEST: u64 = 1 << 20;
@@ -570,7 +570,8 @@ fn hostile_parts_never_panic() {
     assert!(huge > 100, "{huge} of huge filters: the test shows too little");
 }
 
-/// Whole parts that lie about their filter cannot be joined to something else.
+/// A part that was changed and got valid checksums again cannot be joined: the checksum of the
+/// filter no longer matches.
 #[test]
 fn parts_that_lie_are_not_joined() {
     let filter = &filters()[2];
@@ -584,8 +585,8 @@ fn parts_that_lie_are_not_joined() {
     assert!(matches!(Filter::join(&[second, first]), Err(JoinError::NotTheFilter)));
 }
 
-/// The same for the directory of a Bumped filter: layers that fit together more or less, and
-/// codes and exceptions that are all noise.
+/// The same for the directory of a Bumped filter: layers that are more or less consistent, and
+/// random codes and exceptions.
 #[test]
 fn hostile_layers_never_panic() {
     const LARGEST: u64 = 1 << 20;
@@ -637,7 +638,7 @@ fn hostile_layers_never_panic() {
     assert!(accepted > 1000 && excepted > 500, "{accepted}, {excepted} with exceptions");
 }
 
-/// Every layer must be what a builder writes.
+/// A layer that no builder writes is rejected.
 #[test]
 fn layers_that_cannot_be_are_refused() {
     let mut builder = Filter::builder().variant(Variant::Bumped).width(Width::W32).columns(5.0);
@@ -671,7 +672,7 @@ fn layers_that_cannot_be_are_refused() {
         Footer::read(&bytes, Kind::Filter),
         Err(OpenError::Inconsistent { field: "last layer" })
     ));
-    // Any bit of codes, exceptions and directory is noticed at the latest by verifying.
+    // A flipped bit of codes, exceptions or directory is detected by `verify` at the latest.
     let begin = shape.layout().size_in_bytes() as usize;
     for bit in begin * 8..(filter.as_bytes().len() - FOOTER_BYTES) * 8 {
         let mut bytes = filter.as_bytes().to_vec();

@@ -1,14 +1,14 @@
-//! The bytes of a container of shards: their data, the directory, and one footer for all.
+//! The bytes of a container of shards: their data, the directory, and one footer for all shards.
 //!
 //! ```text
 //! by hash:     data of shard 0, 1, …, each padded | an entry for each | footer
 //! until full:  one solution of all shards | a border for each | tail  | footer
 //! ```
 //!
-//! Opening reads the footer and what lies before it, up to 32 bytes. Entries and borders
-//! are checked whenever they are read, so that a query cannot leave the buffer whatever they
-//! hold. A shard that stands alone, before it is assembled with others, is a container of its
-//! data and its entry whose footer tells its number.
+//! Opening reads the footer and at most 32 bytes that precede it. Entries and borders are checked
+//! whenever they are read, so that a query cannot leave the buffer for any content. A shard that
+//! *stands alone*, before it is assembled with others, is a container of its data and its entry;
+//! its footer stores the number of the shard.
 
 mod ranges;
 
@@ -25,31 +25,31 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most shards by hash, as a power of two.
+/// The maximum number of shards by hash, as a power of two.
 pub(crate) const MAX_CONTAINER_BITS: u32 = 24;
-/// The data of a large shard by hash begin at a multiple of this, where the lines of a cache
-/// do; those of a smaller one, which padding would make larger for little, anywhere.
+/// The data of a large shard by hash begin at a multiple of this: on a cache line. The data of a
+/// smaller shard begin at any offset, because padding would cost more than it gains.
 const ALIGNMENT: u64 = 64;
 const LARGE: u64 = 1 << 16;
-/// The most bytes before the directory that an entry can tell.
+/// The maximum number of bytes preceding the directory: what an entry can address.
 pub(crate) const MAX_CONTAINER_BYTES: u64 = (1 << 40) - 1;
 
-/// Bytes of an entry: where the data ends, what its filter's footer has besides that of
-/// the container, and a checksum of the data.
+/// Bytes of an entry: the end of the data, the fields of the filter's footer that the container's
+/// footer does not have, and a checksum of the data.
 const ENTRY: usize = 32;
-/// The part of a footer that an entry repeats.
+/// The fields of a filter's footer that an entry repeats.
 const REPEATED: Range<usize> = at::KEYS.start..at::VERSIONS;
-/// The same in the entry, behind the end of the data; the checksum follows.
+/// The location of these fields in the entry: after the end of the data, followed by the checksum.
 const IN_ENTRY: Range<usize> = 5..5 + REPEATED.end - REPEATED.start;
 const _: () = assert!(IN_ENTRY.end + 4 == ENTRY);
 
-/// How a container was filled, as bits 5 and 6 of byte 29 tell.
+/// How a container was filled, as stored in bits 5 and 6 of the footer's byte 29.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Filling {
-    /// By the top bits of the hash, each shard planned for its own keys; a digest of the
-    /// target, so that shards of different targets can be told apart.
+    /// By the top bits of the hash, each shard planned for its own keys. `target` is a digest of
+    /// the target, which distinguishes shards of different targets.
     ByHash { bits: u32, target: u64 },
-    /// The same, all in as many bytes.
+    /// By the top bits of the hash, every shard in the same number of bytes.
     FixedSize { bits: u32, bytes: u64 },
     /// In ranges of hashes, each shard filled until its first failure.
     UntilFull(Ranges),
@@ -64,7 +64,7 @@ impl Filling {
         }
     }
 
-    /// The top bits of the hash that are the shard, where they are.
+    /// The number of top bits of the hash that select the shard; 0 for ranges.
     pub(crate) fn bits(&self) -> u32 {
         match *self {
             Self::ByHash { bits, .. } | Self::FixedSize { bits, .. } => bits,
@@ -72,7 +72,8 @@ impl Filling {
         }
     }
 
-    /// Where the data of a shard lie that come behind others, and where the shard ends.
+    /// The range of the next shard's data, given that `before` bytes precede it, and the end of
+    /// the shard with its padding.
     fn place(&self, before: u64, size: u64) -> (Range<u64>, u64) {
         let begin = match self {
             Self::ByHash { .. } if size >= LARGE => before.next_multiple_of(ALIGNMENT),
@@ -94,9 +95,9 @@ pub(crate) struct Container {
     pub(crate) variant: Variant,
     pub(crate) width: Width,
     pub(crate) filling: Filling,
-    /// The rate in its stored form; 0 without keys.
+    /// The rate in its stored form; 0 if there are no keys.
     rate: u32,
-    /// Its number, if it is a shard that stands alone.
+    /// The number of the shard, if it stands alone.
     alone: Option<u64>,
 }
 
@@ -125,7 +126,7 @@ impl Container {
         }
     }
 
-    /// Entries that are there.
+    /// The number of stored entries.
     fn entries(&self) -> u64 {
         if self.alone.is_some() { 1 } else { self.shards() }
     }
@@ -135,7 +136,7 @@ impl Container {
         Self::read_either(bytes, false)
     }
 
-    /// The same for a shard that stands alone.
+    /// Reads the footer of a shard that stands alone, and checks the length.
     pub(crate) fn read_alone(bytes: &[u8]) -> Result<Self, OpenError> {
         Self::read_either(bytes, true)
     }
@@ -199,7 +200,7 @@ impl Container {
         Ok(container)
     }
 
-    /// The bytes that there should be.
+    /// The length that the bytes must have.
     fn expected_len(&self, bytes: &[u8]) -> u64 {
         let data = match self.filling {
             Filling::UntilFull(ranges) => return ranges.expected_len(),
@@ -211,7 +212,7 @@ impl Container {
         data.saturating_add(self.entries() * ENTRY as u64 + FOOTER_BYTES as u64)
     }
 
-    /// Where the directory begins, if there is room for it.
+    /// The offset of the directory; `None` if the bytes are too short for it.
     fn directory(&self, bytes: &[u8]) -> Option<usize> {
         let size = match self.filling {
             Filling::UntilFull(ranges) => ranges.directory_len(),
@@ -220,25 +221,26 @@ impl Container {
         bytes.len().checked_sub(usize::try_from(size).ok()?.checked_add(FOOTER_BYTES)?)
     }
 
-    /// Bytes of directory and footer.
+    /// The size of directory and footer in bytes.
     pub(crate) fn directory_bytes(&self, bytes: &[u8]) -> usize {
         self.directory(bytes).map_or(0, |begin| bytes.len() - begin)
     }
 
-    /// The entry at a place in the directory.
+    /// The entry with index `place` in the directory.
     #[inline]
     fn entry<'a>(&self, bytes: &'a [u8], place: u64) -> Option<&'a [u8; ENTRY]> {
         let begin = self.directory(bytes)? + place as usize * ENTRY;
         bytes.get(begin..)?.first_chunk()
     }
 
-    /// The same, decoded and checked.
+    /// The entry with index `place`, decoded and checked.
     #[inline]
     pub(crate) fn shard(&self, bytes: &[u8], place: u64) -> Result<Listed, OpenError> {
         let wrong = |field| OpenError::Inconsistent { field };
         let entry = self.entry(bytes, place).ok_or(wrong("directory"))?;
         let end = end_of(entry) as usize;
-        // What follows the data of a filter must follow that of a shard.
+        // A filter's data are followed by a footer, so a query may read that far beyond them. The
+        // same number of bytes must follow the data of a shard.
         let data = match end.checked_add(FOOTER_BYTES) {
             Some(behind) if behind <= bytes.len() => &bytes[..end],
             _ => return Err(wrong("directory")),
@@ -256,7 +258,7 @@ impl Container {
         Ok(Listed { footer, data: start..end, check: little_endian(&entry[IN_ENTRY.end..]) })
     }
 
-    /// Whether all bytes are those that were written.
+    /// Checks that all bytes are intact.
     pub(crate) fn verify(&self, bytes: &[u8]) -> Result<(), OpenError> {
         let begin = self.directory(bytes).ok_or(OpenError::CorruptDirectory)?;
         let (data, directory) = bytes.split_at(begin);
@@ -273,19 +275,19 @@ impl Container {
     fn verify_entries(&self, bytes: &[u8], data: &[u8]) -> Result<(), OpenError> {
         let mut before = 0;
         for place in 0..self.entries() {
-            // The directory is whole, so what contradicts it is the shard.
+            // The directory is intact, so if the two contradict each other, the shard is corrupt.
             let damaged = OpenError::CorruptShard { shard: place + self.number() };
             let Ok(listed) = self.shard(bytes, place) else {
                 return Err(damaged);
             };
             let (expected, room) = self.filling.place(before as u64, listed.data.len() as u64);
             let end = if self.alone.is_some() { expected.end } else { room };
-            // Every byte belongs to a shard, or is padding.
+            // Every byte belongs to a shard or is padding.
             let found = listed.data.start as u64..listed.data.end as u64;
             if found != expected || room < found.end || end > data.len() as u64 {
                 return Err(damaged);
             }
-            // What is told of a shard that stands alone is told of its only filter.
+            // The footer of a shard that stands alone has the keys and the rate of its only filter.
             let told = self.with_keys(listed.footer.keys, listed.footer.rate());
             if self.alone.is_some() && *self != told {
                 return Err(damaged);
@@ -331,7 +333,7 @@ impl Container {
         seal_footer(directory, self.encode());
     }
 
-    /// What comes behind the data of a filter to make it a shard that stands alone.
+    /// The entry and footer that follow the data of a filter in a shard that stands alone.
     pub(crate) fn ending(&self, number: u64, filter: &[u8]) -> Option<[u8; ENTRY + FOOTER_BYTES]> {
         let (data, raw) = filter.split_last_chunk::<FOOTER_BYTES>()?;
         let mut ending = [0; ENTRY + FOOTER_BYTES];
@@ -342,13 +344,13 @@ impl Container {
         Some(ending)
     }
 
-    /// The container that a shard which stands alone belongs to, but for its keys.
+    /// The container to which a shard that stands alone belongs, without keys and rate.
     pub(crate) fn of_shard(&self) -> Self {
         Self { keys: 0, rate: 0, alone: None, ..*self }
     }
 }
 
-/// Data that is listed in the directory: the filter of one shard.
+/// The filter of one shard, as listed in the directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) footer: Footer,
@@ -357,7 +359,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// The data and as many bytes behind them as behind those of a filter.
+    /// The data, followed by as many bytes as follow the data of a filter: a footer's size.
     #[inline]
     pub(crate) fn with_what_follows(&self) -> Range<usize> {
         self.data.start..self.data.end + FOOTER_BYTES
@@ -372,7 +374,7 @@ pub(crate) struct Directory {
     len: u64,
 }
 
-/// The data of a shard, and how many zeros come before and behind.
+/// The data of a shard, and the number of padding zeros that precede and follow them.
 pub(crate) struct Padded<'a> {
     pub(crate) before: u64,
     pub(crate) data: &'a [u8],
@@ -384,7 +386,7 @@ impl Directory {
         Self { container, entries: Vec::new(), len: 0 }
     }
 
-    /// Lists the next shard, given as it stands alone; nothing if it is too large.
+    /// Lists the next shard, given in the form in which it stands alone; `None` if it is too large.
     pub(crate) fn list<'a>(&mut self, shard: &'a [u8]) -> Option<Padded<'a>> {
         let (data, ending) = shard.split_last_chunk::<{ ENTRY + FOOTER_BYTES }>()?;
         let (place, end) = self.container.filling.place(self.len, data.len() as u64);
@@ -402,7 +404,7 @@ impl Directory {
         self.len
     }
 
-    /// Directory and footer, complete.
+    /// Completes the directory and appends the footer.
     pub(crate) fn finish(mut self, keys: u64, rate: f64) -> Vec<u8> {
         self.entries.resize(self.entries.len() + FOOTER_BYTES, 0);
         self.container.with_keys(keys, rate).seal(&mut self.entries);
@@ -410,7 +412,7 @@ impl Directory {
     }
 }
 
-/// Where the data of an entry's shard end.
+/// The end of the data of an entry's shard.
 fn end_of(entry: &[u8; ENTRY]) -> u64 {
     little_endian(&entry[..IN_ENTRY.start])
 }
@@ -420,12 +422,12 @@ fn write_end(entry: &mut [u8], end: u64) {
     entry[..size].copy_from_slice(&end.to_le_bytes()[..size]);
 }
 
-/// 32 bits over the data of a shard.
+/// A checksum of 32 bits over the data of a shard.
 fn check(data: &[u8]) -> u64 {
     xxh3_64(data) & 0xffff_ffff
 }
 
-/// Forty bits that tell one target from another.
+/// A digest of 40 bits that distinguishes targets.
 pub(crate) fn target_digest(code: u8, value: f64) -> u64 {
     let mut bytes = [code; 9];
     bytes[1..].copy_from_slice(&value.to_bits().to_le_bytes());

@@ -1,5 +1,5 @@
-//! The directory of a container whose shards were filled until the first failure: where in the
-//! mixed hashes each begins.
+//! The directory of a container whose shards were filled until the first failure: the mixed hash
+//! at which each shard begins.
 //!
 //! ```text
 //! one solution of all shards | border and checksum of shard 0, 1, … | tail | footer
@@ -13,25 +13,26 @@ use crate::ribbon::equation::{FINGERPRINT_BITS, Starts};
 use crate::ribbon::layout::Layout;
 use core::ops::Range;
 
-/// Bytes between borders and footer: slots of a shard, of the last shard, bits of a cell,
-/// bytes of a border, the seed of all shards but the last, and the checksum of the solution.
+/// Bytes of the tail, between borders and footer: slots of a shard (4), slots of the last shard
+/// (4), bits of a cell (1), bytes of a border (1), the seed of all shards but the last (1), and
+/// the checksum of the solution (4).
 const TAIL: usize = 15;
-/// Bytes of a shard's checksum behind its border.
+/// Bytes of a shard's checksum, which follows its border.
 const BORDER_CHECK: usize = 2;
-/// The finest cells.
+/// The maximum number of bits of a cell's number.
 pub(crate) const MAX_CELL_BITS: u32 = 44;
-/// So many shards from the one that was guessed the right one is looked for, step by step.
+/// The maximum distance of the linear search from the predicted shard.
 const STEPS: u32 = 8;
 
-/// Shards in one row of slots, each with a range of the mixed hashes.
+/// Shards that share one sequence of slots, each with a range of the mixed hashes.
 ///
-/// A range is a run of *cells*, of which there are `1 << cell_bits`, all as wide as each
-/// other. Where shard `i` begins is stored as the difference from where it would if all
-/// shards were as wide as each other.
+/// A range is a run of *cells*. There are `1 << cell_bits` cells of equal width. The *border* of
+/// a shard is its first cell. It is stored as the signed difference from the border that the
+/// shard would have if all shards had the same width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ranges {
     pub(crate) width: Width,
-    /// Shards, at least one.
+    /// The number of shards, at least one.
     pub(crate) count: u64,
     /// Slots of every shard but the last.
     pub(crate) slots: u64,
@@ -42,10 +43,10 @@ pub(crate) struct Ranges {
     pub(crate) columns: u32,
     pub(crate) boundary: u64,
     pub(crate) cell_bits: u32,
-    /// 1 to 8 bytes tell where a shard begins.
+    /// Bytes of a stored border, 1 to 8.
     pub(crate) border_bytes: u32,
-    /// The mean width of a shard in cells, sixteen bits of it behind the point. Times a
-    /// shard's number it is no more than all cells.
+    /// The mean width of a shard in cells, a fixed-point number with sixteen fractional bits,
+    /// rounded down. So its product with a shard's number is at most the number of all cells.
     step: u64,
 }
 
@@ -103,7 +104,7 @@ impl Ranges {
         Self { step: (1 << (self.cell_bits + 16)) / self.count, ..self }
     }
 
-    /// The ranges of shards that begin at these cells, without columns.
+    /// The ranges of shards with these borders, without columns.
     pub(crate) fn new(
         width: Width,
         cell_bits: u32,
@@ -160,7 +161,7 @@ impl Ranges {
         Layout::new(self.width, self.total_slots(), self.columns, self.boundary)
     }
 
-    /// Bytes of the solution of one shard.
+    /// The bytes that hold the solution of one shard.
     fn data(&self, shard: u64) -> Range<usize> {
         let layout = self.layout();
         let begin = layout.offset(layout.block_of(shard * self.slots));
@@ -174,7 +175,7 @@ impl Ranges {
         self.border_bytes as usize + BORDER_CHECK
     }
 
-    /// Bytes of borders and tail.
+    /// The size of borders and tail in bytes.
     pub(crate) fn directory_len(&self) -> u64 {
         self.count * self.entry_bytes() as u64 + TAIL as u64
     }
@@ -184,14 +185,14 @@ impl Ranges {
         solution.saturating_add(self.directory_len() + FOOTER_BYTES as u64)
     }
 
-    /// Where a shard would begin if all were as wide as each other.
+    /// The border that a shard would have if all shards had the same width.
     #[inline(always)]
     fn expected_border(&self, shard: u64) -> u64 {
         (shard * self.step) >> 16
     }
 
-    /// The first cell of a shard. The bytes are those of the container, whose length was
-    /// compared when it was opened.
+    /// The first cell of a shard. `bytes` are those of the container, whose length was checked
+    /// when it was opened. Eight bytes can be read for any border, because tail and footer follow.
     #[inline(always)]
     pub(crate) fn border(&self, bytes: &[u8], shard: u64) -> u64 {
         let back =
@@ -203,21 +204,22 @@ impl Ranges {
         self.expected_border(shard).wrapping_add_signed(difference)
     }
 
-    /// The shard of a cell; of bytes that were made to mislead, some shard.
+    /// The shard of a cell. If the borders are corrupt, this is any existing shard.
     #[inline(always)]
     pub(crate) fn find(&self, bytes: &[u8], cell: u64) -> u64 {
         self.find_among(|shard| self.border(bytes, shard), cell)
     }
 
-    /// The same, given where shards begin: a guess, some steps from there, and bisection where
-    /// the shards are too uneven for that.
+    /// The shard of a cell, given the borders. A prediction, a correction by the distance to the
+    /// predicted shard's border, then a linear search of at most [`STEPS`] shards. If the shards
+    /// are too uneven for that, a binary search.
     #[inline(always)]
     fn find_among(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
         let share =
             |cells: i64| ((i128::from(cells) * i128::from(self.count)) >> self.cell_bits) as i64;
         let mut shard = share(cell as i64) as u64;
         if shard > 0 {
-            // How far off the border is tells how many shards.
+            // The distance to the border, in mean widths of a shard.
             let off = cell.wrapping_sub(border(shard)) as i64;
             shard = shard.saturating_add_signed(share(off)).min(self.last());
         }
@@ -233,7 +235,7 @@ impl Ranges {
         self.bisect(border, cell)
     }
 
-    /// The same in as many steps as the number of shards has bits, whatever the borders are.
+    /// The shard of a cell, by binary search: about `log2(count)` steps for any borders.
     #[cold]
     #[inline(never)]
     fn bisect(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
@@ -248,7 +250,7 @@ impl Ranges {
         shard
     }
 
-    /// Writes everything behind the solution; `borders` are the first cells of the shards.
+    /// Writes everything that follows the solution; `borders` are the first cells of the shards.
     pub(crate) fn write(&self, bytes: &mut [u8], borders: &[u64], container: &Container) {
         let begin = bytes.len() - self.directory_len() as usize - FOOTER_BYTES;
         let (solution, directory) = bytes.split_at_mut(begin);
@@ -271,7 +273,7 @@ impl Ranges {
         container.seal(directory);
     }
 
-    /// Compares the checksums of the shards, then that of all.
+    /// Compares the checksum of each shard, then that of the whole solution.
     pub(super) fn verify(&self, solution: &[u8], directory: &[u8]) -> Result<(), OpenError> {
         let size = self.border_bytes as usize;
         for (shard, entry) in (0..self.count).zip(directory.chunks_exact(self.entry_bytes())) {
@@ -296,7 +298,7 @@ mod tests {
     use crate::testing::Random;
     use alloc::vec::Vec;
 
-    /// Every cell is in the shard that its borders say, however uneven the shards are.
+    /// Every cell is found in the shard whose borders enclose it, for shards of any widths.
     #[test]
     fn cells_are_found_in_their_shards() {
         let mut random = Random(2);
@@ -334,8 +336,8 @@ mod tests {
         }
     }
 
-    /// However misleading the borders are, a query reads few of them: it guesses, tries some shards
-    /// beside the guess, and bisects.
+    /// For any borders, even corrupt ones, a query reads only a few of them: it predicts a shard,
+    /// searches a few shards next to it, and falls back to a binary search.
     #[test]
     fn few_borders_are_read_whatever_they_are() {
         let mut random = Random(3);

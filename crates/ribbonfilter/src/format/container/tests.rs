@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::Random;
 use crate::{AssembleError, Shard, Shards, Split};
 
-/// Containers of all fillings, some with layers, segments or many shards.
+/// Containers of every filling, some with layers, segments or many shards.
 fn containers() -> Vec<Vec<u8>> {
     let build = |split, width, keys: u64| {
         let mut builder = Shards::builder(split).width(width).columns(3.4);
@@ -20,8 +20,8 @@ fn containers() -> Vec<Vec<u8>> {
     .into()
 }
 
-/// Whatever a whole footer and a directory with right checksums say, opening refuses it or
-/// every query ends within the bytes.
+/// For any footer and directory with valid checksums, opening either rejects the container or
+/// every query stays within the bytes.
 #[test]
 fn no_query_leaves_bytes_that_were_made_to_mislead() {
     let mut random = Random(1);
@@ -56,8 +56,8 @@ fn no_query_leaves_bytes_that_were_made_to_mislead() {
     }
 }
 
-/// What a shard that stands alone tells of itself is compared with its entry, and its size
-/// with that of all shards.
+/// Verification compares the footer of a shard that stands alone with its entry, and its size
+/// with the size of all shards.
 #[test]
 fn a_shard_tells_the_truth_of_itself() {
     let shard = |split| {
@@ -89,7 +89,7 @@ fn a_shard_tells_the_truth_of_itself() {
     }
 }
 
-/// Shards whose entries claim more keys together than a container can count are refused.
+/// Shards whose entries together claim more keys than a container can count are rejected.
 #[test]
 fn more_keys_than_can_be_counted_are_refused() {
     let shard = |number| {
