@@ -1,5 +1,5 @@
-//! The layers of a Bumped ribbon, and its buckets: what plan, construction, format and query
-//! must agree on.
+//! The layers and buckets of a Bumped ribbon: what planner, construction, format and query must
+//! agree on.
 //!
 //! ```text
 //! slots   |  layer 0, bumping          |  layer 1, bumping |  last layer, Standard |
@@ -7,19 +7,19 @@
 //! buckets | | | | | | | | | | | | | | |  | | | | | | | | |  (none)
 //! ```
 //!
-//! All slots stand in one row. A *bucket* is a run of `1 << bucket_log` slots, and every
-//! segment of a bumping layer is a whole number of buckets, so a slot's bucket is its number
-//! shifted, whatever the layer. A bucket has a *code*, two bits that choose one of four
-//! *thresholds*: keys that start in the bucket, but fewer slots behind its first than the
-//! threshold, are *bumped* to the next layer. (Dillinger, Huebschle-Schneider, Sanders and
-//! Walzer, "Fast succinct retrieval and approximate membership using ribbon", section 4.)
+//! The slots of all layers are numbered consecutively. A *bucket* is a run of `1 << log` slots.
+//! Every segment of a bumping layer consists of whole buckets, so the bucket of a slot is the
+//! slot's number shifted right, in any layer. A bucket has a *code* of two bits, which selects one
+//! of four *thresholds*: keys that start in the bucket at an offset less than the threshold are
+//! *bumped* to the next layer. (Dillinger, Huebschle-Schneider, Sanders and Walzer, "Fast succinct
+//! retrieval and approximate membership using ribbon", section 4.)
 
 use crate::Width;
 
-/// The most layers behind the first that the format can count.
+/// The maximum number of layers after the first that the format can store.
 pub(crate) const MAX_FURTHER: usize = 7;
 
-/// The size of one layer, as small as it is stored: every filter carries some.
+/// The size of one layer, in the small types of the format: every filter contains several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layer {
     segment_slots: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// The slots of a segment must fit 32 bits, as in the format.
+    /// The slots of a segment must fit into 32 bits, as in the format.
     #[inline]
     pub(crate) fn new(segment_bits: u32, segment_slots: u64) -> Self {
         debug_assert!(segment_slots >> 32 == 0 && segment_bits < 256);
@@ -52,14 +52,14 @@ impl Layer {
     }
 }
 
-/// The layers behind the first; only a Bumped ribbon has any.
+/// The layers after the first; only a Bumped ribbon has any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Further {
     count: u8,
     layers: [Layer; MAX_FURTHER],
-    /// The slots of all of them.
+    /// The slots of all these layers.
     slots: u64,
-    /// Budget for so many buckets that bump all their keys.
+    /// The capacity of the list of exceptions: buckets that bump all their keys.
     pub(crate) exceptions: u32,
 }
 
@@ -71,15 +71,15 @@ impl Further {
         exceptions: 0,
     };
 
-    /// So many of these layers; the others must be none.
+    /// The first `count` of these layers; the others must be the default.
     #[inline]
     pub(crate) fn new(layers: [Layer; MAX_FURTHER], count: usize, exceptions: u32) -> Self {
-        // A hostile directory may let this overflow, and is refused.
+        // With an untrusted directory the sum may overflow; the format then rejects the directory.
         let slots = layers[..count].iter().fold(0u64, |sum, layer| sum.wrapping_add(layer.slots()));
         Self { count: count as u8, layers, slots, exceptions }
     }
 
-    /// The same for the layers of a list.
+    /// The layers of a slice.
     pub(crate) fn of(list: &[Layer], exceptions: u32) -> Self {
         let mut layers = [Layer::default(); MAX_FURTHER];
         layers[..list.len()].copy_from_slice(list);
@@ -97,18 +97,18 @@ impl Further {
     }
 }
 
-/// The buckets of a width: their size and what their codes mean.
+/// The buckets of a width: their size and the thresholds of their codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buckets {
     /// A bucket has `1 << log` slots.
     pub(crate) log: u32,
-    /// The threshold of each code, falling; the last is 0, which bumps nothing.
+    /// The threshold of each code, in descending order; the last is 0, which bumps no key.
     pub(crate) thresholds: [u32; 4],
 }
 
 impl Buckets {
-    /// Constants of the format. Narrower ribbons have smaller buckets, since what a bucket
-    /// can take too many or too few is about a width. (w = 16 has no Bumped form.)
+    /// Constants of the format. Narrower ribbons have smaller buckets, because a bucket can
+    /// absorb a surplus or deficit of about `w` keys. (Bumped ribbons of w = 16 do not exist.)
     #[inline]
     pub(crate) const fn of(width: Width) -> Self {
         match width {
@@ -123,39 +123,39 @@ impl Buckets {
         1 << self.log
     }
 
-    /// Segments of bumping layers have a multiple of so many slots: whole buckets and whole
-    /// blocks.
+    /// The slots of a bumping layer's segment are a multiple of this number, so that segments
+    /// consist of whole buckets and whole blocks.
     pub(crate) const fn unit(self) -> u64 {
         if self.slots() < 64 { 64 } else { self.slots() }
     }
 
-    /// Whether code 0 bumps a bucket's last slot too, so that no bucket is an exception.
+    /// Whether code 0 bumps all keys of a bucket, so that there are no exceptions.
     pub(crate) const fn covers_all(self) -> bool {
         self.thresholds[0] as u64 == self.slots()
     }
 }
 
-/// The code that bumps the most, short of everything.
+/// The code with the largest threshold, which may be less than a whole bucket.
 pub(crate) const MAX_CODE: u8 = 0;
 
-/// What a Bumped ribbon knows about its buckets besides the solution.
+/// What a Bumped ribbon stores about its buckets in addition to the solution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Codes {
     /// The code of every bucket of the bumping layers.
     pub(crate) codes: alloc::vec::Vec<u8>,
-    /// The buckets, ascending, that bump all their keys although their code, [`MAX_CODE`], does
-    /// not say so.
+    /// The exceptions, in ascending order: buckets that bump all their keys although the
+    /// threshold of their code, [`MAX_CODE`], is less.
     pub(crate) exceptions: alloc::vec::Vec<u64>,
 }
 
-/// Bytes of an exception: the number of a bucket.
+/// Bytes of an exception: a bucket's number.
 pub(crate) const EXCEPTION: usize = 5;
 /// Bytes of a layer in the directory.
 pub(crate) const LAYER: usize = 5;
 /// Bytes of the number of exceptions.
 pub(crate) const COUNT: usize = 4;
 
-/// Bytes of the directory of `count` layers after the first.
+/// The size in bytes of the directory of `count` layers after the first.
 pub(crate) const fn directory_bytes(count: usize) -> usize {
     count * LAYER + COUNT
 }

@@ -1,5 +1,6 @@
-//! The mathematics that builds and queries share: which slots a key's equation has, where their
-//! bits lie, and what rate comes of it. It uses nothing else of this crate.
+//! The mathematics that construction and queries share: which slots a key's equation has, where
+//! their bits are stored, and which false-positive rate results. This module uses nothing else
+//! of this crate.
 
 pub(crate) mod equation;
 pub(crate) mod layers;

@@ -1,14 +1,15 @@
-//! The range of a filter that a part holds: what cutting, format, query and joining agree on.
+//! The range of blocks that a part of a filter holds: what cutting, format, query and joining
+//! agree on.
 //!
 //! ```text
 //! blocks of the filter   0 1 2 3 4 5 6 7 8 9        cut into three, w <= 64
-//! part 0                [0 1 2]3                     own blocks, and behind them
-//! part 1                      [3 4 5]6               those that an equation can
-//! part 2                            [6 7 8 9]        reach into: the same rows twice
+//! part 0                [0 1 2]3                     own blocks, followed by those that
+//! part 1                      [3 4 5]6               an equation can reach into: these
+//! part 2                            [6 7 8 9]        rows are stored twice
 //! ```
 //!
-//! A key belongs to the part that owns the block where its equation starts. Blocks end on whole
-//! bytes, so the blocks of a part are a run of the filter's bytes.
+//! A key belongs to the part that owns the block where its equation starts. Blocks begin and end
+//! on byte boundaries, so the blocks of a part are a contiguous run of the filter's bytes.
 
 use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
@@ -17,7 +18,7 @@ use core::ops::Range;
 /// One of several ranges that a filter is cut into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRange {
-    /// Its blocks and those behind them, as if they stood alone.
+    /// The layout of its own blocks and the blocks that follow them, as a separate solution.
     pub(crate) layout: Layout,
     /// The slots where its keys start.
     pub(crate) starts: Range<u64>,
@@ -26,7 +27,7 @@ pub(crate) struct BlockRange {
 }
 
 impl BlockRange {
-    /// The most ranges that a filter can be cut into. Even an empty one can be its own part.
+    /// The maximum number of ranges that a filter can be cut into. An empty filter has one range.
     pub(crate) fn max(shape: &Shape) -> u64 {
         shape.layout().blocks().max(1)
     }
@@ -49,7 +50,7 @@ impl BlockRange {
         }
     }
 
-    /// Where its blocks begin in a filter that is all there.
+    /// The offset of its blocks in the whole filter.
     pub(crate) fn offset(&self, shape: &Shape) -> usize {
         let layout = shape.layout();
         layout.offset(layout.block_of(self.starts.start))
@@ -66,7 +67,7 @@ impl BlockRange {
     }
 }
 
-/// The segments of some slots; all of them if there are no slots.
+/// The segments that contain the given slots; all segments if there are no slots.
 fn segments(shape: &Shape, slots: &Range<u64>) -> Range<u64> {
     let end = slots.end.min(shape.slots());
     match (slots.start.checked_div(shape.segment_slots), end.checked_sub(1)) {

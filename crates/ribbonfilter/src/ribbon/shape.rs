@@ -1,5 +1,5 @@
-//! The shape of a filter: what the planner decides, construction fills, the format stores
-//! and a query needs.
+//! The shape of a filter: the planner chooses it, construction fills it, the format stores it, and
+//! queries need it.
 
 use crate::ribbon::equation::{Balance, Shards, Starts};
 use crate::ribbon::layers::{Buckets, EXCEPTION, Further, Layer, directory_bytes};
@@ -7,7 +7,7 @@ use crate::ribbon::layout::{Layout, Order};
 use crate::ribbon::rate::Rate;
 use crate::{Variant, Width};
 
-/// Everything about a filter but its keys and seeds.
+/// All properties of a filter except its keys and seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) variant: Variant,
@@ -18,20 +18,20 @@ pub(crate) struct Shape {
     /// Slots of each segment; a multiple of 64 unless there is only one, so that no two
     /// segments share a block.
     pub(crate) segment_slots: u64,
-    /// The layers behind those segments, which are then the first of several.
+    /// The layers after these segments, which are then the first layer of several.
     pub(crate) further: Further,
-    /// Columns of the blocks behind the boundary.
+    /// Columns of the blocks after the boundary.
     pub(crate) columns: u32,
-    /// Blocks at the front that have a column fewer.
+    /// The number of blocks at the front that have one column fewer.
     pub(crate) boundary: u64,
-    /// How blocks are stored; those of filters are interleaved.
+    /// The order of the bits in a block; the blocks of filters are interleaved.
     pub(crate) order: Order,
-    /// The shards of a Balanced ribbon; one in a segment, even, for the others.
+    /// The shards of a Balanced ribbon; [`Balance::EVEN`] for the other variants.
     pub(crate) balance: Balance,
 }
 
 impl Shape {
-    /// No slots.
+    /// The shape of a filter without slots.
     pub(crate) const EMPTY: Self = Self {
         variant: Variant::Standard,
         width: Width::W128,
@@ -62,7 +62,7 @@ impl Shape {
         core::iter::once(first).chain(self.further.layers().iter().copied())
     }
 
-    /// A layer that begins at a slot, as a system that stands alone.
+    /// The shape of a layer that begins at `first_slot`, as a separate system.
     pub(crate) fn of_layer(&self, first_slot: u64, layer: Layer) -> Self {
         let layout = self.layout().part(first_slot, layer.slots());
         Self {
@@ -75,7 +75,7 @@ impl Shape {
         }
     }
 
-    /// The buckets of all bumping layers: all but the last.
+    /// The number of buckets of all bumping layers, which are all layers but the last.
     #[inline(always)]
     pub(crate) fn buckets(&self) -> u64 {
         match self.further.layers().last() {
@@ -94,14 +94,14 @@ impl Shape {
         Layout::new(self.width, self.slots(), self.columns, self.boundary).ordered(self.order)
     }
 
-    /// Whether each segment has a seed of its own, kept as one byte behind the solution.
+    /// Whether each segment has a seed of its own, stored as one byte after the solution.
     #[inline]
     pub(crate) fn segment_seeds(&self) -> bool {
         self.variant == Variant::Standard && self.segment_bits > 0
     }
 
-    /// The shards of a Balanced ribbon that has more than one. Each keeps one byte behind the
-    /// solution: which of its buckets are bumped.
+    /// The shards of a Balanced ribbon; `None` for a single shard or another variant. Each shard
+    /// has one byte after the solution, with a bit for each bumped bucket.
     #[inline(always)]
     pub(crate) fn shards(&self) -> Option<Shards> {
         let shards = Shards::new(self.segment_bits, self.balance);
@@ -118,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// The codes of all buckets, the exceptions, and the directory of the layers.
+    /// The bytes of codes, exceptions and directory of a Bumped ribbon.
     #[inline(always)]
     fn layer_bytes(&self) -> u64 {
         match self.further.layers().len() {
@@ -130,7 +130,7 @@ impl Shape {
         }
     }
 
-    /// Solution and metadata.
+    /// The bytes of solution and metadata.
     #[inline(always)]
     pub(crate) fn data_bytes(&self) -> u64 {
         self.layout().size_in_bytes().saturating_add(self.metadata_bytes())
@@ -144,15 +144,15 @@ impl Shape {
         }
     }
 
-    /// The rate that independent, random fingerprints have: 2^-r, averaged over the starts.
-    /// For a homogeneous filter this is the least that it can reach.
+    /// The rate of independent, random fingerprints: 2^-r, averaged over the starts. For a
+    /// homogeneous filter this is the minimum that it can reach.
     pub(crate) fn nominal_rate(&self) -> Rate {
         if self.slots() == 0 {
             return Rate::default();
         }
         if !self.further.layers().is_empty() {
-            // A query ends in a layer, and there in a range, as often as a key does, and
-            // every key takes a slot.
+            // A query ends in a layer, and in a range of its slots, with the same probability as a
+            // key, and every key takes one slot. So the average over the slots is used.
             let (slots, before) = (u128::from(self.slots()), self.layout().boundary_slot());
             return Rate::new(slots + u128::from(before), slots << self.columns);
         }
@@ -162,7 +162,7 @@ impl Shape {
         let (whole, rest) = (boundary / self.segment_slots, boundary % self.segment_slots);
         let before = u128::from(starts.total_weight()) * u128::from(whole)
             + u128::from(starts.weight_before(rest));
-        // A start before the boundary has a column fewer: twice the chance.
+        // A start before the boundary has one column fewer: twice the probability.
         Rate::new(total + before, total << self.columns)
     }
 }

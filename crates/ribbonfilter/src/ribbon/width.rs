@@ -1,9 +1,9 @@
-//! 16, 32, 64, 128: the one trait all widths share.
+//! The ribbon widths 16, 32, 64 and 128, as a value and as a trait.
 //!
-//! The *width* `w` is how many consecutive slots one equation can touch: its
-//! coefficients are a word of `w` bits. [`Width`] is the run-time choice that users
-//! see; [`Band`] is the same choice as a type, so that everything below the dispatch
-//! is written once. Bit `k` of a word stands for the slot `start + k` throughout.
+//! The *width* `w` is the number of consecutive slots that one equation can touch: its
+//! coefficients are a word of `w` bits. [`Width`] is the run-time choice in the API; [`Band`] is
+//! the same choice as a type, so that all code below the dispatch is written once. Bit `k` of a
+//! word always stands for the slot `start + k`.
 
 use core::fmt;
 use core::ops::{BitAnd, BitXor};
@@ -53,13 +53,13 @@ impl Width {
         16 << self as u32
     }
 
-    /// Slots in one block of the interleaved layout: a word as wide as the ribbon,
-    /// but no wider than a machine word.
+    /// Slots in one block of the interleaved layout: a word as wide as the ribbon, but at most
+    /// 64 bits wide.
     pub(crate) const fn block_slots(self) -> u32 {
         if self.bits() < 64 { self.bits() } else { 64 }
     }
 
-    /// Blocks behind the one where an equation starts that it can reach into.
+    /// The number of blocks that an equation can reach into, after the block where it starts.
     pub(crate) const fn blocks_behind(self) -> u32 {
         (self.bits() - 1).div_ceil(self.block_slots())
     }
@@ -71,47 +71,48 @@ impl fmt::Display for Width {
     }
 }
 
-/// The coefficients of an equation: `w` bits, one a slot.
+/// The coefficients of an equation: `w` bits, one per slot.
 pub(crate) trait Band:
     Copy + Eq + fmt::Debug + Send + Sync + BitXor<Output = Self> + BitAnd<Output = Self> + 'static
 {
-    /// The same width as a value.
+    /// The width as a value.
     const WIDTH: Width;
     /// No coefficient: an empty row.
     const ZERO: Self;
-    /// Blocks that `w` slots can touch.
+    /// The maximum number of blocks that `w` consecutive slots touch.
     const PARTS: usize;
-    /// Bytes of one word of a block: the slots of one column.
+    /// Bytes of one word of a block, which holds the bits of one column.
     const WORD_BYTES: usize = Self::WIDTH.block_slots() as usize / 8;
     /// Bytes of eight words.
     const BLOCK_BYTES: usize = 8 * Self::WORD_BYTES;
 
     /// The first `w` of 128 bits.
     fn from_words(low: u64, high: u64) -> Self;
-    /// Its bits in two words, the later ones zero where there are fewer.
+    /// The bits in two words, padded with zeros.
     fn to_words(self) -> [u64; 2];
     /// The first `count` bits set, all of them if `count >= w`.
     fn first_bits(count: u64) -> Self;
-    /// The number of zeros before the first set bit.
+    /// The number of zeros that precede the first set bit.
     fn leading_gap(self) -> u32;
-    /// Drops the first `count` bits: the equation as seen from a later slot. Of no bits at all
-    /// nothing is left whatever the count.
+    /// Drops the first `count` bits: the equation relative to a start `count` slots later.
+    /// `ZERO` stays `ZERO` for every count.
     fn advance(self, count: u32) -> Self;
-    /// Puts `bit` before all others: the view from the slot before.
+    /// Inserts `bit` in front of all others: the equation relative to the preceding slot.
     fn prepend(self, bit: bool) -> Self;
-    /// The coefficients of an equation that starts at a slot, each at the bit of its slot's
+    /// The coefficients of an equation that starts at `start`, each at the bit with its slot's
     /// number modulo `w`.
     fn cyclic(self, start: u32) -> Self;
-    /// Eight of its bits, from bit `8 * number` on.
+    /// Eight bits, from bit `8 * number` on.
     fn byte(self, number: usize) -> u8;
     /// Whether an odd number of bits is set.
     fn parity(self) -> bool;
-    /// The first block's worth of bits.
+    /// The first bits, as many as a block has slots.
     fn first_block(self) -> u64;
-    /// Coefficients from words aligned to blocks, as seen from their start; the first is 1.
+    /// The coefficients relative to the start, from words aligned to blocks; the first is 1.
     fn from_aligned(words: [u64; 2], start: u64) -> Self;
-    /// The same over [`PARTS`](Self::PARTS) blocks, from `shift` slots into the first. Only
-    /// the first `PARTS` entries have meaning.
+    /// The same coefficients, one word for each of the [`PARTS`](Self::PARTS) blocks, for an
+    /// equation that starts at position `shift` of the first. Only the first `PARTS` entries are
+    /// used.
     fn over_blocks(words: [u64; 2], shift: u32) -> [u64; 3];
 }
 
@@ -160,7 +161,7 @@ macro_rules! bands {
 
             #[inline(always)]
             fn byte(self, number: usize) -> u8 {
-                // One word is shifted faster than two.
+                // Shifting one word is faster than shifting two.
                 let [low, high] = self.to_words();
                 let word = if number < 8 { low } else { high };
                 (word >> (number % 8 * 8)) as u8
@@ -190,7 +191,7 @@ macro_rules! bands {
     )*};
 }
 
-/// The bits of a word from `shift` on, the lowest of them set; and the bits before it.
+/// The bits of a word from `shift` on, with bit `shift` set, and the bits below `shift`.
 #[inline(always)]
 fn split(word: u64, shift: u32) -> [u64; 2] {
     let first = 1 << shift;
@@ -217,7 +218,7 @@ bands! {
     };
 }
 
-/// Runs a piece of generic code with the [`Band`] type of a run-time [`Width`].
+/// Evaluates generic code with the [`Band`] type of a run-time [`Width`].
 macro_rules! with_band {
     ($width:expr, $band:ident => $body:expr) => {
         match $width {

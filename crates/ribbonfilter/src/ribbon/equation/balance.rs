@@ -1,23 +1,24 @@
-//! Where a key of a Balanced ribbon lives: its shard, its bucket, its two places (paper,
-//! section 6).
+//! The location of a key in a Balanced ribbon: its shard, its bucket, its two possible locations
+//! (paper, section 6).
 //!
-//! The *address* of a place is its segment and its position in it, one long number from
-//! the first slot to the last. The top `k` bits of an address are the shard. Shards form
-//! levels: the level is the number of ones that the shard begins with.
+//! The *address* of a location is its segment followed by the position in that segment, one long
+//! number that grows from the first slot to the last. The top `k` bits of an address are the
+//! shard. Shards form levels: the level is the number of leading ones of the shard.
 //!
 //! ```text
 //! shard     000 001 010 011 | 100 101 | 110 | 111        k = 3
 //! level     0               | 1       | 2   | 3
 //! ```
 //!
-//! A key's primary place is spread evenly over all shards, and then with chance `alpha`
-//! the top bit of its address is cleared: level 0 gets `1 + alpha` times its share and the
-//! others `1 - alpha` times theirs. Its secondary place is spread evenly over the next
-//! level; from the last shard it is in that shard again. Its bucket, by which a shard bumps,
-//! is one of eight in sizes that fall by about the square root of two each.
+//! Primary locations are spread evenly over all shards. Then, with probability `alpha`, the top
+//! bit of the address is cleared: the shards of level 0 get `1 + alpha` times as many keys as the
+//! average shard, all others `1 - alpha` times as many. Secondary locations are spread evenly over
+//! the next level; from the last shard, the secondary location is in the last shard again. A shard
+//! bumps keys by bucket. There are eight buckets, each smaller than the previous one by a factor
+//! of about the square root of two.
 //!
-//! A key's segment before the overload is a matter of its mixed hash alone, and so keys are
-//! partitioned once, whatever the seed.
+//! The segment of a key before the overload depends only on its mixed hash. So keys are
+//! partitioned by segment once, for all seeds.
 
 use super::{FINGERPRINT, SECONDARY, Seed, Seeded, below_segment, fold, seeded, segment};
 
@@ -26,7 +27,8 @@ use core::ops::Range;
 /// The buckets of a shard, one bit of its metadata each.
 pub(crate) const BUCKETS: usize = 8;
 
-/// Of so many keys each bucket has this many: a geometric series, its ratio about 2^-0.5.
+/// The expected keys of each bucket, out of [`SIZES_SUM`] keys: a geometric series with ratio
+/// of about 2^-0.5.
 const SIZES: [u8; BUCKETS] = [40, 28, 20, 14, 10, 7, 5, 4];
 const SIZES_SUM: usize = 128;
 
@@ -45,7 +47,7 @@ const BUCKET_OF: [u8; SIZES_SUM] = {
     buckets
 };
 
-/// What a Balanced ribbon stores about its shards.
+/// The parameters of a Balanced ribbon's shards, as the footer stores them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Balance {
     /// A segment has `1 << shard_bits` shards.
@@ -55,17 +57,17 @@ pub(crate) struct Balance {
 }
 
 impl Balance {
-    /// One shard in a segment.
+    /// One shard per segment, without overload.
     pub(crate) const EVEN: Self = Self { shard_bits: 0, overload: 0 };
 }
 
-/// A place that a key can have.
+/// A possible location of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) segment: u64,
-    /// Where in the segment: what the start is made of.
+    /// The position in the segment, which determines the start.
     pub(crate) position: Seeded,
-    /// What coefficients and fingerprint are made of.
+    /// The hash that determines coefficients and fingerprint.
     pub(crate) hash: Seeded,
 }
 
@@ -75,9 +77,9 @@ pub(crate) struct Shards {
     segment_bits: u32,
     shard_bits: u32,
     overload: u8,
-    /// The top bit of an address, if it belongs to the segment …
+    /// The top bit of an address as a bit of the segment; 0 if there is one segment.
     top_of_segment: u64,
-    /// … and if it belongs to the position, because there is only one segment.
+    /// The top bit of an address as a bit of the position, if there is one segment; else 0.
     top_of_position: u64,
 }
 
@@ -93,25 +95,25 @@ impl Shards {
         }
     }
 
-    /// All bits of a shard's number.
+    /// The number of bits of a shard's number.
     #[inline(always)]
     fn bits(self) -> u32 {
         self.segment_bits + self.shard_bits
     }
 
-    /// All shards of the system.
+    /// The number of shards of the system.
     #[inline]
     pub(crate) fn count(self) -> u64 {
         1 << self.bits()
     }
 
-    /// The shards of one segment.
+    /// The number of shards of one segment.
     #[inline]
     pub(crate) fn in_segment(self) -> usize {
         1 << self.shard_bits
     }
 
-    /// The last level, which is the last shard.
+    /// The last level, which consists of the last shard.
     pub(crate) fn last_level(self) -> u32 {
         self.bits()
     }
@@ -119,7 +121,9 @@ impl Shards {
     /// The level of a shard.
     #[inline(always)]
     pub(crate) fn level(self, shard: u64) -> u32 {
-        // No shift is as long as 64: there is more than one shard.
+        // The shift is less than 64, because there is more than one shard. It moves the shard's
+        // bits to the top, where the leading ones become leading zeros of the complement. The
+        // zeros that are shifted in become ones and stop the count.
         (!(shard << (64 - self.bits()))).leading_zeros()
     }
 
@@ -129,27 +133,28 @@ impl Shards {
         self.count() - after(level)..self.count() - after(level + 1)
     }
 
-    /// The hash of a key, from which its primary place, its bucket and its equation follow.
+    /// The hash of a key, which determines its primary location, its bucket and its equation.
     #[inline(always)]
     pub(crate) fn hash(self, mixed: u64, seed: Seed) -> Seeded {
         seeded(mixed, seed)
     }
 
-    /// Whether the key leaves the later half of the shards for level 0.
+    /// Whether the top bit of the key's primary address is cleared: if the key was in the second
+    /// half of the shards, it moves to level 0.
     #[inline(always)]
     pub(crate) fn is_overload(self, hash: Seeded) -> bool {
-        // Bits that the fingerprint leaves over.
+        // Bits that the fingerprint does not use.
         ((hash.0.wrapping_mul(FINGERPRINT) >> 16) as u8) < self.overload
     }
 
-    /// The position of a key's primary place in its segment.
+    /// The position of a key's primary location in its segment.
     #[inline(always)]
     pub(crate) fn primary_position(self, hash: Seeded) -> Seeded {
         let cleared = if self.is_overload(hash) { self.top_of_position } else { 0 };
         Seeded(hash.0 & !cleared)
     }
 
-    /// The primary place of a key.
+    /// The primary location of a key.
     #[inline(always)]
     pub(crate) fn primary(self, mixed: u64, seed: Seed) -> Place {
         let hash = self.hash(mixed, seed);
@@ -158,16 +163,17 @@ impl Shards {
         Place { segment, position: self.primary_position(hash), hash }
     }
 
-    /// The secondary place of a key from its primary place's level.
+    /// The secondary location of a key, given the level of its primary location.
     #[inline(always)]
     pub(crate) fn secondary(self, level: u32, hash: Seeded) -> Place {
         self.at_level((level + 1).min(self.last_level()), hash.bumped())
     }
 
-    /// The place on a level of a key that was bumped to it.
+    /// The location of a key that was bumped to `level`.
     #[inline(always)]
     pub(crate) fn at_level(self, level: u32, bumped: Seeded) -> Place {
-        // So many ones, and a zero unless the level is the last.
+        // The address begins with `level` ones, then a zero unless the level is the last. The bits
+        // of the hash follow.
         let ones = !(u64::MAX >> level);
         let below = level + u32::from(level < self.last_level());
         let address = ones | bumped.0 >> below;
@@ -175,13 +181,13 @@ impl Shards {
         Place { segment: segment(address, self.segment_bits), position, hash: bumped }
     }
 
-    /// The shard of a place.
+    /// The shard of a location.
     #[inline(always)]
     pub(crate) fn shard(self, place: Place) -> u64 {
         place.segment << self.shard_bits | self.in_its_segment(place.position) as u64
     }
 
-    /// The shard of a position, counted from the first of its segment.
+    /// The shard of a position, counted from the first shard of its segment.
     #[inline(always)]
     pub(crate) fn in_its_segment(self, position: Seeded) -> usize {
         position.part(self.shard_bits)
@@ -189,26 +195,26 @@ impl Shards {
 }
 
 impl Seeded {
-    /// The bucket by which the key is bumped.
+    /// The bucket of the key, by which its shard bumps it.
     #[inline(always)]
     pub(crate) fn bucket(self) -> usize {
-        // Bits that the fingerprint leaves over.
+        // Bits that the fingerprint does not use.
         let draw = (self.0.wrapping_mul(FINGERPRINT) >> 25) as usize % SIZES_SUM;
         BUCKET_OF[draw].into()
     }
 
-    /// The hash of the same key at its secondary place.
+    /// The hash of the key at its secondary location.
     #[inline(always)]
     pub(crate) fn bumped(self) -> Self {
         Self(fold(self.0, SECONDARY))
     }
 
-    /// As a plain number, to be kept among mixed hashes …
+    /// The hash as a number, which can be stored among mixed hashes.
     pub(crate) fn to_number(self) -> u64 {
         self.0
     }
 
-    /// … and back.
+    /// The inverse of [`to_number`](Self::to_number).
     #[inline(always)]
     pub(crate) fn from_number(number: u64) -> Self {
         Self(number)
@@ -223,7 +229,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// Shards with one segment, with many, and with one shard in each.
+    /// Systems with one segment, with many segments, and with one shard per segment.
     fn systems() -> [Shards; 3] {
         let shards = |segment_bits, shard_bits| {
             Shards::new(segment_bits, Balance { shard_bits, overload: 48 })
@@ -231,7 +237,7 @@ mod tests {
         [shards(0, 5), shards(3, 2), shards(4, 0)]
     }
 
-    /// Counts of so many hits each, to five standard deviations.
+    /// Asserts that each count is within five standard deviations of `expected`.
     fn assert_even(counts: &[u64], expected: f64) {
         for &count in counts {
             let off = (count as f64 - expected).abs();

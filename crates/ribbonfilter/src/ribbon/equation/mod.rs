@@ -1,7 +1,7 @@
-//! A key hash and a seed become an equation: segment, start, coefficients, fingerprint.
+//! From a key hash and a seed to an equation: segment, start, coefficients, fingerprint.
 //!
 //! ```text
-//! key hash --mix--> mixed = [ shard | segment | the rest ]      fixed for ever
+//! key hash --mix--> mixed = [ shard | segment | the rest ]      never changes
 //!                     |
 //!                     * seed, an odd multiplier, then folded
 //!                     |
@@ -9,22 +9,25 @@
 //!                     |
 //!                     +-- start         fastrange, monotone in `seeded`
 //!                     +-- coefficients  w bits, the first is 1
-//!                     +-- fingerprint   32 bits, however many columns are stored
+//!                     +-- fingerprint   32 bits, for any number of stored columns
 //! ```
 //!
-//! Segment and shard are the top bits of [`mix`], which no seed touches, so a key
-//! never changes its segment when construction tries again: retries, threads and
-//! shards are local. Everything else depends on the seed. This file is the only
-//! place that knows how a hash becomes a row (paper, section 5.3).
+//! Segment and shard are the top bits of [`mix`], which no seed influences. So a key keeps its
+//! segment when construction retries with another seed: retries, threads and shards are local.
+//! Everything else depends on the seed. Only this module defines how a hash becomes a row
+//! (paper, section 5.3).
 //!
-//! *Coefficients are aligned to blocks*: one word belongs to the block in which the equation
-//! starts and to the last one that it reaches, each slot taking the bit of its own place in
-//! its block. So a query masks this word by one mask and its complement, instead of shifting
-//! coefficients across blocks. The bits are as random either way.
+//! *Coefficients are aligned to blocks.* The first and the last block that an equation touches
+//! share one word of coefficients, in which every slot has the bit of its own position in its
+//! block. An equation that starts at position `s` of a block uses the bits from `s` on in its
+//! first block and the bits below `s` in its last block, so no bit serves two slots. A query
+//! therefore needs one mask and its complement, and does not shift coefficients across blocks.
+//! The bits are as random as if they were shifted. At width 128 the block in between has a second
+//! word of its own.
 //!
-//! *Smash* (paper, section 3.1): the first and the last start are made likelier by
-//! drawing from a range that is longer by `l` on both sides and clamping. Without it
-//! the ends of the system are too thinly covered to be filled.
+//! *Smash* (paper, section 3.1) makes the first and the last start more probable: positions are
+//! drawn from a range that is longer by `l` on both sides, and then clamped. Without it too few
+//! equations cover the ends of the system to fill them.
 
 mod balance;
 
@@ -33,12 +36,12 @@ pub(crate) use balance::{BUCKETS, Balance, Shards};
 use crate::Width;
 use crate::ribbon::width::Band;
 
-/// Bits that a filter's fingerprint has: the most columns a filter can store.
+/// Bits of a filter's fingerprint: the maximum number of columns that a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
 
 /// Odd multipliers: the fractional bits of the square roots of 3, 7, 11, 13, 17, 19, 29 and 23.
-/// `WHITEN` is the lower half of those of 5, sign-extended: x86-64 has no longer constant in an
-/// instruction.
+/// `WHITEN` is the lower half of those of the square root of 5, sign-extended: an x86-64
+/// instruction cannot contain a longer constant.
 const MIX: u64 = 0xbb67_ae85_84ca_a73b;
 const WHITEN: u64 = 0xffff_ffff_fe94_f82b;
 const SEED_STEP: u64 = 0xa54f_f53a_5f1d_36f1;
@@ -55,7 +58,7 @@ pub(crate) const fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The high half of a product: maps a 64-bit hash to `0..range`, in order.
+/// The high half of a product: maps a 64-bit hash to `0..range` and preserves the order.
 #[inline(always)]
 const fn fastrange(hash: u64, range: u64) -> u64 {
     ((hash as u128 * range as u128) >> 64) as u64
@@ -63,16 +66,16 @@ const fn fastrange(hash: u64, range: u64) -> u64 {
 
 /// The fixed mix of a key hash. Its top bits are shard and segment.
 ///
-/// Key hashes may come from outside and be as poor as 0, 1, 2, …; after this step and
-/// [`seeded`] they behave as random ones.
+/// Key hashes may come from the user and be as poor as 0, 1, 2, …; after this step and
+/// [`seeded`] they behave like random numbers.
 #[inline(always)]
 pub(crate) const fn mix(key_hash: u64) -> u64 {
     Multipliers::FOOTER_BYTES.mix(key_hash)
 }
 
-/// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory in
-/// one instruction and by a constant of 64 bits in two, so probes keep a copy of
-/// [`FOOTER_BYTES`](Self::FOOTER_BYTES); there are no others.
+/// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory with
+/// one instruction, but by a 64-bit constant with two. So probes keep a copy of
+/// [`FOOTER_BYTES`](Self::FOOTER_BYTES), which is the only value of this type.
 #[derive(Clone, Copy)]
 pub(crate) struct Multipliers {
     mix: u64,
@@ -88,10 +91,11 @@ impl Multipliers {
         fold(key_hash ^ WHITEN, self.mix)
     }
 
-    /// The words that coefficients are taken from, and the fingerprint. A ribbon of at most 64
-    /// slots needs the first word alone.
+    /// The two words of coefficients, aligned to blocks, and the fingerprint. A ribbon of at most
+    /// 64 slots uses only the first word.
     ///
-    /// The first word and the fingerprint are the halves of one product.
+    /// The first word is the low half of a product, and the fingerprint comes from its high half,
+    /// so that one multiplication serves both.
     #[inline(always)]
     pub(crate) const fn expand(&self, hash: Seeded) -> ([u64; 2], u32) {
         let [first, second] = self.coefficients;
@@ -101,30 +105,30 @@ impl Multipliers {
     }
 }
 
-/// What a free variable of a homogeneous system is set to: a pseudo-random row.
+/// The value of a free variable of a homogeneous system: a pseudo-random row.
 #[inline(always)]
 pub(crate) const fn free_row(row: u64) -> u32 {
-    // Twice, because windows of rows must be independent of each other in every column.
+    // Two folds, because windows of rows must be independent of each other in every column.
     (fold(fold(row ^ WHITEN, FINGERPRINT), MIX) >> 32) as u32
 }
 
 /// The segment of a mixed hash: its top `bits` bits.
 #[inline(always)]
 pub(crate) const fn segment(mixed: u64, bits: u32) -> u64 {
-    // The only segment is no bits, and no shift is as long as 64.
+    // A single segment has no bits, and a shift by 64 is not allowed.
     if bits == 0 { 0 } else { mixed >> (64 - bits) }
 }
 
-/// The fingerprint that a key has in a function: `bits` bits.
+/// The fingerprint of a key in a function: `bits` bits.
 ///
-/// Of the mixed hash, not of a seeded one as in a filter, so that it can be joined to the
-/// key's value before a seed is known, and compared whatever the place of the key.
+/// It comes from the mixed hash, not from the seeded hash as in a filter. So it can be joined to
+/// the key's value before a seed is known, and compared for any location of the key.
 #[inline(always)]
 pub(crate) const fn value_fingerprint(mixed: u64, bits: u32) -> u64 {
     segment(fold(mixed ^ WHITEN, FINGERPRINT), bits)
 }
 
-/// A seed, as the odd number that mixed hashes are multiplied by.
+/// A seed, as the odd number by which mixed hashes are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(u64);
 
@@ -135,34 +139,35 @@ impl Seed {
     }
 }
 
-/// What is left of a mixed hash below its shard in a container that is split by hash.
+/// A mixed hash without its top `bits` bits, shifted to the top: what is left below the shard in
+/// a container that is split by hash.
 #[inline(always)]
 pub(crate) const fn below_segment(mixed: u64, bits: u32) -> u64 {
     mixed << bits
 }
 
-/// A mixed hash under a seed. All keys of a segment agree in the top bits of the mixed hash; the
-/// lower half of the product hides that.
+/// The hash of a key under a seed. All keys of a segment have the same top bits in the mixed hash;
+/// the lower half of the product, which is folded in, hides that.
 #[inline(always)]
 pub(crate) const fn seeded(mixed: u64, seed: Seed) -> Seeded {
     Seeded(fold(mixed, seed.0))
 }
 
-/// A key's hash under one seed: all that its equation is made of.
+/// The hash of a key under one seed. It determines the whole equation within a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seeded(u64);
 
 impl Seeded {
     pub(crate) const ZERO: Self = Self(0);
 
-    /// Which of `1 << parts_log` parts it belongs to. Starts are monotone in the hash, so
-    /// parts are in their order.
+    /// The number of the hash's part, of `1 << parts_log` parts. Starts are monotone in the hash,
+    /// so parts are in the order of the starts.
     #[inline(always)]
     pub(crate) fn part(self, parts_log: u32) -> usize {
         segment(self.0, parts_log) as usize
     }
 
-    /// The coefficients of an equation with this start: the first is 1, the others are random.
+    /// The coefficients of an equation with the given start: the first is 1, the others are random.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, start: u64) -> B {
         B::from_aligned(Multipliers::FOOTER_BYTES.expand(self).0, start)
@@ -174,21 +179,21 @@ impl Seeded {
         Multipliers::FOOTER_BYTES.expand(self).1
     }
 
-    /// The mixed hash that a key bumped from this segment has in the next layer of a Bumped
-    /// ribbon. Nothing of its equation here is seen in its equation there.
+    /// The mixed hash in the next layer of a key that is bumped from `segment` of a Bumped ribbon.
+    /// The equation in the next layer is independent of the equation in this one.
     #[inline(always)]
     pub(crate) fn next_layer(self, segment: u64) -> u64 {
         fold(self.0 ^ segment.wrapping_mul(SEED_STEP), NEXT_LAYER)
     }
 }
 
-/// The segments of a system, as a query sees them: those of most keys are found without a
-/// branch, whether there are many or one.
+/// The segments of a system, in the form that queries use: [`first_slot`](Self::first_slot) has
+/// no branch, for one segment as for many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segments {
-    /// How far a mixed hash is shifted to its segment, modulo 64: 0 if there is one segment.
+    /// The right shift from a mixed hash to its segment, modulo 64: 0 if there is one segment.
     shift: u32,
-    /// Slots from one segment to the next; none if there is no next.
+    /// Slots from one segment to the next; 0 if there is one segment.
     stride: u64,
     /// Slots of all segments.
     slots: u64,
@@ -209,15 +214,15 @@ impl Segments {
     /// See [`segment`].
     #[inline(always)]
     pub(crate) fn number(self, mixed: u64) -> u64 {
-        // The only segment has the number 0, whatever the hash is.
+        // A single segment has the number 0 for every hash.
         if self.shift == 0 { 0 } else { mixed >> self.shift }
     }
 
     /// The first slot of the segment of a mixed hash.
     #[inline(always)]
     pub(crate) fn first_slot(self, mixed: u64) -> u64 {
-        // The only segment is shifted by nothing, and makes any number of strides of nothing: no
-        // branch is shorter.
+        // A single segment has shift 0 and stride 0: the product of any hash with 0 is slot 0. So
+        // this case needs no branch.
         mixed.wrapping_shr(self.shift).wrapping_mul(self.stride)
     }
 
@@ -228,67 +233,69 @@ impl Segments {
     }
 }
 
-/// The starts of one segment, and how likely each is.
+/// The starts of one segment, and their probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Starts {
     /// Slots of the segment.
     slots: u64,
-    /// The last start; there are `last + 1`.
+    /// The last start; there are `last + 1` starts.
     last: u64,
-    /// How many places beyond either end are clamped to it.
+    /// The number of positions beyond either end that are clamped to it.
     smash: u64,
-    /// The weight of all starts together: all places that a hash can fall on.
+    /// The weight of all starts together: the number of positions to which a hash can map.
     total_weight: u64,
 }
 
 impl Starts {
-    /// The starts in a segment of `slots` slots. A segment shorter than the width has
-    /// one start, and its coefficients must be cut to its slots.
+    /// The starts in a segment of `slots` slots. A segment shorter than the width has one start,
+    /// and its coefficients must be masked to its slots.
     #[inline]
     pub(crate) fn new(slots: u64, width: Width, smash: bool) -> Self {
         Self::with_smash(slots, width, if smash { u64::from(width.bits()) / 4 } else { 0 })
     }
 
-    /// The same with any smash value.
+    /// The starts with any smash value.
     #[inline]
     pub(crate) fn with_smash(slots: u64, width: Width, smash: u64) -> Self {
         let last = slots.saturating_sub(u64::from(width.bits()));
-        // With a single start there is nothing to make likelier.
+        // With a single start, smash would have no effect.
         let smash = if last > 0 { smash } else { 0 };
         Self { slots, last, smash, total_weight: last + 1 + 2 * smash }
     }
 
-    /// How many starts there are.
+    /// The number of starts.
     pub(crate) fn count(self) -> u64 {
         self.last + 1
     }
 
-    /// The start of a key: monotone in its seeded hash.
+    /// The start of a key; monotone in its seeded hash.
     #[inline(always)]
     pub(crate) fn start(&self, hash: Seeded) -> u64 {
         fastrange(hash.0, self.total_weight).saturating_sub(self.smash).min(self.last)
     }
 
-    /// The same; nothing of a key that is clamped to an end.
+    /// The start of a key; `None` if it is clamped to an end. A position in front of the first
+    /// start wraps around to a large number, so one comparison covers both ends.
     #[inline(always)]
     pub(crate) fn unclamped_start(&self, hash: Seeded) -> Option<u64> {
         let start = fastrange(hash.0, self.total_weight).wrapping_sub(self.smash);
         (start <= self.last).then_some(start)
     }
 
-    /// The coefficients of a key with this start, none of which reaches beyond the last slot.
+    /// The coefficients of a key with the given start, masked to the slots of the segment.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, hash: Seeded, start: u64) -> B {
         hash.coefficients::<B>(start) & B::first_bits(self.slots)
     }
 
-    /// The probability of a start, in units of one over [`total_weight`](Self::total_weight).
+    /// The probability of a start, in units of `1 / total_weight`
+    /// (see [`total_weight`](Self::total_weight)).
     pub(crate) fn weight(self, start: u64) -> u64 {
         let ends = u64::from(start == 0) + u64::from(start == self.last);
         1 + self.smash * ends
     }
 
-    /// The weight of all starts before `start`.
+    /// The total weight of the starts less than `start`.
     pub(crate) fn weight_before(self, start: u64) -> u64 {
         match start {
             0 => 0,

@@ -1,10 +1,10 @@
-//! Are equations as random as the analysis supposes, however poor the key hashes are?
+//! Tests that equations are as random as the analysis assumes, even for poor key hashes.
 //!
-//! Every key set is fixed, so a test passes for ever or fails for ever. The bound is the
-//! same throughout: six standard deviations of what truly random bits would show. A random
-//! figure leaves it once in 5 * 10^8 (a chi-square of 31 degrees of freedom, which is
-//! skewed, once in 10^5); some 10^6 figures are looked at, so a good hash has no need of
-//! luck, while of `KEYS` keys a bias or correlation of 3.3 % is seen.
+//! Every key set is fixed, so a test always passes or always fails. All tests have the same bound:
+//! six standard deviations of what truly random bits would show. A random statistic exceeds it
+//! once in 5 * 10^8 (a chi-square of 31 degrees of freedom, which is skewed, once in 10^5). About
+//! 10^6 statistics are computed, so a good hash passes without luck, while with `KEYS` keys a bias
+//! or correlation of 3.3 % is detected.
 
 use super::*;
 use crate::ribbon::width::with_band;
@@ -14,14 +14,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many standard deviations are allowed.
+/// The maximum deviation, in standard deviations.
 const BOUND: f64 = 6.0;
-/// Keys of a set, unless it has fewer.
+/// The number of keys per set, unless the set has fewer.
 const KEYS: usize = 1 << 15;
 const SEEDS: [u8; 3] = [0, 1, 255];
-/// One segment, and the keys of one of 32 segments.
+/// Segment bits: one segment, and one of 32 segments.
 const SEGMENT_BITS: [u32; 2] = [0, 5];
-/// Starts of the segments whose starts are counted one by one.
+/// The starts of a segment in tests that count the keys of every start.
 const START_COUNT: u64 = 1 << 10;
 
 /// SplitMix64 as a function of its counter.
@@ -32,11 +32,11 @@ fn random(counter: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A family of key hashes, some of them as poor as they come.
+/// A family of key hashes; some families are very poor hashes.
 struct KeySet {
     name: &'static str,
     key: fn(u64) -> u64,
-    /// How many different keys there are.
+    /// The number of distinct keys.
     supply: u64,
 }
 
@@ -83,7 +83,7 @@ fn three_bits(index: u64) -> u64 {
 }
 
 impl KeySet {
-    /// Up to [`KEYS`] mixed hashes, all of one segment as in a filter. A whole multiple
+    /// Up to [`KEYS`] mixed hashes, all of one segment as in a filter. Their number is a multiple
     /// of 64, so that they fill words.
     fn mixed(&self, segment_bits: u32) -> Vec<u64> {
         let wanted = 9 % (1 << segment_bits);
@@ -102,7 +102,7 @@ impl KeySet {
     }
 }
 
-/// Calls `check` with every key set under every seed, for one segment and for several.
+/// Calls `check` with every key set and every seed, for one segment and for several.
 fn for_all_hashes(mut check: impl FnMut(&str, &[Seeded])) {
     for set in &KEY_SETS {
         for segment_bits in SEGMENT_BITS {
@@ -114,7 +114,7 @@ fn for_all_hashes(mut check: impl FnMut(&str, &[Seeded])) {
     }
 }
 
-/// How many standard deviations a count of ones in `n` fair bits lies from its mean.
+/// The distance of a count of ones in `n` fair bits from its mean, in standard deviations.
 fn deviations(ones: u64, n: usize) -> f64 {
     (2.0 * ones as f64 - n as f64) / libm::sqrt(n as f64)
 }
@@ -124,7 +124,7 @@ fn assert_fair(ones: u64, n: usize, what: impl FnOnce() -> String) {
     assert!(libm::fabs(off) <= BOUND, "{}: {off:.1} sigma", what());
 }
 
-/// How many standard deviations a chi-square statistic lies from its mean, given the
+/// The distance of a chi-square statistic from its mean, in standard deviations, given the
 /// observed counts and their probabilities.
 fn chi_square_deviations(counts: &[u64], probability: impl Fn(usize) -> f64) -> f64 {
     let n = counts.iter().sum::<u64>() as f64;
@@ -153,14 +153,14 @@ impl Column {
         self.words.iter().map(|w| u64::from(w.count_ones())).sum()
     }
 
-    /// For how many keys the two bits differ.
+    /// The number of keys for which the two bits differ.
     fn differences(&self, other: &Self) -> u64 {
         let pairs = self.words.iter().zip(&other.words);
         pairs.map(|(a, b)| u64::from((a ^ b).count_ones())).sum()
     }
 }
 
-/// The first `bits` bits of some values, each as a column.
+/// The first `bits` bits of the values, each bit as a column.
 fn columns(name: &str, bits: u32, values: &[u128]) -> Vec<Column> {
     let mut columns: Vec<Column> = (0..bits)
         .map(|bit| Column { name: format!("{name} bit {bit}"), words: vec![0; values.len() / 64] })
@@ -177,13 +177,13 @@ fn starts(width: Width, smash: bool) -> Starts {
     Starts::new(START_COUNT + u64::from(width.bits()) - 1, width, smash)
 }
 
-/// The widest coefficients, each as seen from its start.
+/// The coefficients of the largest width, relative to their starts.
 fn coefficients(hashes: &[Seeded]) -> Vec<u128> {
     let starts = starts(Width::W128, false);
     hashes.iter().map(|&hash| hash.coefficients(starts.start(hash))).collect()
 }
 
-/// The words that coefficients are taken from.
+/// The words of coefficients, aligned to blocks.
 fn aligned(hashes: &[Seeded]) -> Vec<u128> {
     let words = hashes.iter().map(|&hash| Multipliers::FOOTER_BYTES.expand(hash).0);
     words.map(|[first, second]| u128::from(second) << 64 | u128::from(first)).collect()
@@ -194,7 +194,7 @@ fn fingerprints(hashes: &[Seeded]) -> Vec<u128> {
     fingerprints.collect()
 }
 
-/// Starts in the longest segment, whose top bits are those of any shorter one.
+/// Starts in the longest segment; their top bits are those of the starts in any shorter segment.
 fn long_starts(hashes: &[Seeded]) -> Vec<u128> {
     let starts = Starts::new((1 << 32) + 63, Width::W64, false);
     assert_eq!(starts.count(), 1 << 32);
@@ -202,7 +202,7 @@ fn long_starts(hashes: &[Seeded]) -> Vec<u128> {
     values.collect()
 }
 
-/// The random bits of an equation: the first coefficient is no random bit.
+/// The random bits of an equation. The first coefficient is always 1 and is left out.
 fn random_bits(hashes: &[Seeded]) -> Vec<Column> {
     let mut all = columns("coefficient", 128, &coefficients(hashes));
     all.remove(0);
@@ -210,14 +210,14 @@ fn random_bits(hashes: &[Seeded]) -> Vec<Column> {
     all
 }
 
-/// The same with coefficients before they are seen from a start.
+/// The same with coefficients that are aligned to blocks.
 fn aligned_bits(hashes: &[Seeded]) -> Vec<Column> {
     let mut all = columns("aligned coefficient", 128, &aligned(hashes));
     all.extend(other_bits(hashes));
     all
 }
 
-/// The bits of an equation that are no coefficients.
+/// The bits of an equation other than coefficients.
 fn other_bits(hashes: &[Seeded]) -> Vec<Column> {
     let mut all = Vec::new();
     all.extend(columns("fingerprint", FINGERPRINT_BITS, &fingerprints(hashes)));
@@ -245,8 +245,8 @@ fn starts_have_their_weights() {
     });
 }
 
-/// One-sided: a multiplication spreads sequential keys more evenly than chance would,
-/// which is welcome. A thousand keys a segment; no planned segment has so few.
+/// One-sided: a multiplication spreads sequential keys more evenly than random ones, which is
+/// desirable. A thousand keys per segment; every planned segment has more.
 #[test]
 fn segments_are_filled_evenly() {
     for set in &KEY_SETS {
@@ -263,8 +263,8 @@ fn segments_are_filled_evenly() {
     }
 }
 
-/// Balance of each bit, and correlation between any two: coefficients, fingerprint and
-/// start among themselves and with one another.
+/// The balance of each bit, and the correlation of any two bits of coefficients, fingerprint and
+/// start.
 #[test]
 fn bits_of_an_equation_are_fair_and_uncorrelated() {
     for_all_hashes(|context, hashes| {
@@ -282,9 +282,9 @@ fn bits_of_an_equation_are_fair_and_uncorrelated() {
     });
 }
 
-/// What the statistics of the aligned words show holds for every width: the coefficient of a
-/// slot is the bit of its place in its block, in the first word but for the block between the
-/// first and the last of three.
+/// The statistics of the aligned words hold for every width: the coefficient of a slot is the bit
+/// at the slot's position in its block. It is a bit of the first word, except in the middle one of
+/// three blocks.
 #[test]
 fn coefficients_are_the_bits_of_their_slots() {
     fn check<B: Band>(hash: Seeded, start: u64) {
@@ -307,8 +307,8 @@ fn coefficients_are_the_bits_of_their_slots() {
     }
 }
 
-/// Neither a copy nor a complement, not even of one sort for some keys and of the other
-/// for the rest: then single bits would be fair, but the distances would be extreme.
+/// Neither half is a copy or the complement of the other, nor a copy for some keys and the
+/// complement for the rest: then single bits would be fair, but the distances would be extreme.
 #[test]
 fn halves_of_128_coefficients_are_independent() {
     for_all_hashes(|context, hashes| {
@@ -322,8 +322,8 @@ fn halves_of_128_coefficients_are_independent() {
             let from_mean = f64::from(x.count_ones()) - 31.5;
             from_mean * from_mean
         });
-        // A binomial of 63 fair bits has variance 63/4; the square of its deviation has
-        // a standard deviation of about sqrt(2) times that.
+        // A sum of 63 fair bits has variance 63/4; its squared deviation has a standard
+        // deviation of about sqrt(2) times that.
         let variance = 63.0 / 4.0;
         let off = (squares.sum::<f64>() / n as f64 / variance - 1.0) * libm::sqrt(n as f64 / 2.0);
         assert!(libm::fabs(off) <= BOUND, "{context}: {off:.1} sigma");
@@ -332,8 +332,8 @@ fn halves_of_128_coefficients_are_independent() {
 
 const LOW_63: u128 = (1 << 63) - 1;
 
-/// Under another seed a key is another key: starts fall on a 32 x 32 grid evenly, and no
-/// bit of the equation says anything about the same bit under the other seed.
+/// Equations under two seeds are independent: pairs of starts are spread evenly over a 32 x 32
+/// grid, and no bit of the equation correlates with the same bit under the other seed.
 #[test]
 fn seeds_give_independent_equations() {
     for set in &KEY_SETS {
@@ -360,8 +360,8 @@ fn check_independent(context: &str, a: &[Seeded], b: &[Seeded]) {
     }
 }
 
-/// Two keys that differ in one bit have unrelated equations: each output bit flips for
-/// half of the keys, whichever input bit does.
+/// Two keys that differ in one bit have unrelated equations: for any flipped input bit, each
+/// output bit flips for half of the keys.
 #[test]
 fn one_flipped_bit_of_a_key_flips_half_of_everything() {
     const BASES: u64 = 1 << 12;
@@ -381,8 +381,8 @@ fn one_flipped_bit_of_a_key_flips_half_of_everything() {
     }
 }
 
-/// Sequential rows get fair values. They are no random ones, so the bound on the
-/// correlation of columns is not one of chance: an eighth, far from two equal columns.
+/// Sequential rows get fair values. The values are not random, so the bound on the correlation of
+/// columns is not a statistical one but 1/8, far from that of two equal columns.
 #[test]
 fn free_rows_are_fair_and_no_two_columns_alike() {
     for first in [0, 1 << 20, 1 << 40] {
@@ -400,8 +400,8 @@ fn free_rows_are_fair_and_no_two_columns_alike() {
     }
 }
 
-/// What free rows are for: a few of them, here every eighth row or so, have full rank at
-/// least as often as random ones would. One-sided, six standard deviations.
+/// The purpose of free rows: a few of them, here about every eighth row, have full rank at least
+/// as often as random rows. One-sided, six standard deviations.
 #[test]
 fn free_rows_span_the_columns() {
     const TRIALS: u64 = 1 << 14;
@@ -425,7 +425,7 @@ fn free_rows_span_the_columns() {
 fn rank(rows: impl Iterator<Item = u32>) -> u32 {
     let mut basis: Vec<u32> = Vec::new();
     for row in rows {
-        // `min` keeps the one of the two in which the vector's leading bit is clear.
+        // `min` selects the one of the two in which the vector's leading bit is clear.
         let rest = basis.iter().fold(row, |row, vector| row.min(row ^ vector));
         if rest != 0 {
             basis.push(rest);
@@ -444,7 +444,7 @@ fn segments_are_the_top_bits() {
     }
 }
 
-/// What a shard's filter hashes again does not depend on the shard.
+/// The hash that a shard's filter mixes again does not depend on the shard.
 #[test]
 fn shard_bits_are_not_used_again() {
     for bits in [1, 5, 31] {
@@ -518,7 +518,7 @@ fn smash_gives_the_ends_a_quarter_of_the_width_more() {
     }
 }
 
-/// A start begins at exactly the hash that the weights before it tell, so starts are
+/// A start begins at exactly the hash given by the weights of the preceding starts. So starts are
 /// monotone in the hash and have exactly their weights.
 #[test]
 fn starts_are_monotone_and_exact() {
@@ -538,7 +538,7 @@ fn starts_are_monotone_and_exact() {
     });
 }
 
-/// Keys in the order of their parts are in the order of their starts, part by part.
+/// Keys that are sorted by hash, and so by start, are also sorted by part.
 #[test]
 fn parts_are_in_the_order_of_starts() {
     let mut hashes: Vec<Seeded> = (0..2000).map(random).map(Seeded).collect();

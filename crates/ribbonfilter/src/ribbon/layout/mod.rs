@@ -1,4 +1,4 @@
-//! Interleaved columns: where every bit of the solution lives (paper, section 5.2).
+//! Interleaved columns: the location of every bit of the solution (paper, section 5.2).
 //!
 //! ```text
 //! block 0            block 1            boundary        last block, trimmed
@@ -6,17 +6,17 @@
 //!  each word: 64 (w >= 64), 32 or 16 slots of one column, little-endian
 //! ```
 //!
-//! The first `boundary` blocks have one column fewer than the others: that is what a
-//! fractional number of columns is (section 5.1). A query uses the columns of the block
-//! in which it starts. When the slots do not fill the last block, its columns are stored
-//! as so many bits each, one after the other: `m` slots of `r` columns take
-//! `ceil(m r / 8)` bytes, whatever `m` is.
+//! The first `boundary` blocks have one column fewer than the others; this implements a
+//! fractional number of columns (section 5.1). A query uses the columns of the block in which
+//! its equation starts. If the slots do not fill the last block, it is *trimmed*: each of its
+//! columns is stored with one bit per slot, and the columns follow each other without padding. So
+//! `m` slots of `r` columns take `ceil(m r / 8)` bytes, for any `m`.
 //!
-//! Where a row has 16, 32 or 64 bits, a function may keep its blocks *row-major* instead
-//! ([`Order::Rows`]): the same bits in the same bytes of the file, row after row.
+//! If a row has 16, 32 or 64 bits, a function may store its blocks *row-major* instead
+//! ([`Order::Rows`]): each block occupies the same bytes, but holds its bits row after row.
 //!
-//! Invariant: `boundary < blocks` unless there is no block, so that the last block has
-//! all the columns.
+//! Invariant: `boundary < blocks` unless there is no block, so that the last block has all the
+//! columns.
 
 mod row_major;
 
@@ -24,18 +24,18 @@ pub(crate) use row_major::Order;
 
 use crate::Width;
 
-/// The most columns that the format can describe.
+/// The maximum number of columns that the format can describe.
 pub(crate) const MAX_COLUMNS: usize = 64;
 
 /// Bytes that must follow the solution, so that whole words can be read anywhere in it.
 pub(crate) const READ_AHEAD: usize = 9;
 
-/// Where every bit of a solution lives.
+/// The location of every bit of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     slots: u64,
     columns: u32,
-    /// Blocks at the front that have `columns - 1` columns.
+    /// The number of blocks at the front that have `columns - 1` columns.
     boundary: u64,
     /// A block has `1 << block_log` slots.
     block_log: u32,
@@ -52,7 +52,7 @@ impl Layout {
         layout
     }
 
-    /// The same layout with the bits of its blocks in some order, which must suit its columns.
+    /// The same layout with the bits of its blocks in the given order, which must suit its columns.
     #[inline(always)]
     pub(crate) fn ordered(self, order: Order) -> Self {
         debug_assert!(order.suits(self.columns) && !(self.is_fractional() && order == Order::Rows));
@@ -64,7 +64,7 @@ impl Layout {
         self.order
     }
 
-    /// The same layout, its block size known to the compiler where the width is.
+    /// The same layout. If `width` is a constant, the compiler then knows the block size.
     #[inline(always)]
     pub(crate) fn of_width(&self, width: Width) -> Self {
         debug_assert_eq!(self.block_log, block_log(width));
@@ -77,24 +77,25 @@ impl Layout {
         self.boundary > 0
     }
 
-    /// Whether a block has a column fewer than the longest.
+    /// Whether a block has one column fewer than the maximum.
     #[inline(always)]
     pub(crate) fn is_shorter(&self, block: u64) -> bool {
         block < self.boundary
     }
 
-    /// The layout of a run of slots that begins and ends with a block, as if it stood alone.
+    /// The layout of a run of slots that begins and ends with a block, as a separate solution.
     pub(crate) fn part(&self, first_slot: u64, slots: u64) -> Self {
         let part = Self { slots, boundary: 0, ..*self };
         let shorter = self.boundary.saturating_sub(self.block_of(first_slot));
-        // An empty run has no block, before the boundary or behind it.
+        // If all blocks of the run precede the boundary, the run has a whole number of columns. An
+        // empty run has no block on either side of it.
         match shorter == 0 || shorter < part.blocks() {
             true => Self { boundary: shorter, ..part },
             false => Self { columns: self.columns - 1, ..part },
         }
     }
 
-    /// Columns of the blocks behind the boundary: the most that any block has.
+    /// Columns of the blocks after the boundary: the maximum of any block.
     #[inline(always)]
     pub(crate) fn columns(&self) -> u32 {
         self.columns
@@ -110,7 +111,8 @@ impl Layout {
         self.boundary << self.block_log
     }
 
-    /// Blocks at the front that have no column, and so take no space: there may be any number.
+    /// Blocks at the front that have no column. They take no space, so their number is not
+    /// bounded by the length of the bytes.
     pub(crate) fn without_columns(&self) -> u64 {
         if self.columns == 1 { self.boundary } else { 0 }
     }
@@ -137,7 +139,7 @@ impl Layout {
         block << self.block_log
     }
 
-    /// The slot's place in its block.
+    /// The position of a slot in its block.
     #[inline(always)]
     pub(crate) fn shift_of(&self, slot: u64) -> u32 {
         (slot & ((1 << self.block_log) - 1)) as u32
@@ -161,7 +163,7 @@ impl Layout {
         (words << (self.block_log - 3)) as usize
     }
 
-    /// Blocks before this one that have a column fewer than the longest.
+    /// The number of preceding blocks that have one column fewer than the maximum.
     #[inline(always)]
     pub(crate) fn shorter_before(&self, block: u64) -> usize {
         block.min(self.boundary) as usize
@@ -177,14 +179,15 @@ impl Layout {
         }
     }
 
-    /// All bits of the solution.
+    /// The size of the solution in bits.
     #[inline(always)]
     pub(crate) fn size_in_bits(&self) -> u128 {
         // The last, trimmed block has all the columns.
         u128::from(self.slots) * u128::from(self.columns) - u128::from(self.boundary_slot())
     }
 
-    /// Bytes of the solution; `u64::MAX` if a hostile footer asks for more than that.
+    /// The size of the solution in bytes; `u64::MAX` if an untrusted footer describes a solution
+    /// whose bits do not fit into a `u64`.
     #[inline(always)]
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let bits = self.slots.checked_mul(u64::from(self.columns));
@@ -205,8 +208,8 @@ impl Layout {
         })
     }
 
-    /// The first columns, as many as there are words, in `count` slots from one on, which its block
-    /// must have; fewer than 64 unless they are all of it.
+    /// Reads the first `words.len()` columns of `count` slots that begin with `slot`, one word per
+    /// column. All these slots must be in one block, so `count` is at most 64.
     #[inline(always)]
     pub(crate) fn columns_from(&self, bytes: &[u8], slot: u64, count: u64, words: &mut [u64]) {
         debug_assert_eq!(self.order, Order::Columns);
@@ -232,8 +235,8 @@ impl Layout {
         }
     }
 
-    /// Copies so many columns as `target` has, from column `first` on, to where it keeps them.
-    /// Both are layouts of the same slots, and no block has fewer columns than are asked for.
+    /// Copies the columns from `first` on, as many as `target` has, to their location in `target`.
+    /// Both layouts must have the same slots, and every block must have the requested columns.
     pub(crate) fn copy_columns(&self, bytes: &[u8], first: usize, target: &Self, to: &mut [u8]) {
         debug_assert_eq!((self.slots, self.block_log), (target.slots, target.block_log));
         debug_assert_eq!([self.order, target.order], [Order::Columns; 2]);
@@ -276,19 +279,19 @@ impl Layout {
     }
 }
 
-/// A block of a width has so many slots, as a power of two.
+/// The base-2 logarithm of the slots of a block.
 #[inline(always)]
 const fn block_log(width: Width) -> u32 {
     width.block_slots().trailing_zeros()
 }
 
-/// So many bits, at most 64, from the lowest on.
+/// A word whose lowest `count` bits are set; `count` is at most 64.
 #[inline(always)]
 pub(crate) fn first_bits(count: u32) -> u64 {
     ((1u128 << count) - 1) as u64
 }
 
-/// Sets bits from `bit` on.
+/// Sets the bits of `field`, from bit number `bit` on.
 fn or_bits(bytes: &mut [u8], bit: usize, field: u64) {
     let shifted = (u128::from(field) << (bit % 8)).to_le_bytes();
     let target = &mut bytes[bit / 8..][..READ_AHEAD];
@@ -297,7 +300,7 @@ fn or_bits(bytes: &mut [u8], bit: usize, field: u64) {
     }
 }
 
-/// 64 bits from `bit` on.
+/// Loads 64 bits, from bit number `bit` on.
 #[inline(always)]
 pub(crate) fn load_bits(bytes: &[u8], bit: usize) -> u64 {
     let window = &bytes[bit / 8..][..READ_AHEAD];
@@ -329,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Writes each block with one bit set at a time and finds it again in that row and
+    /// Writes each block with a single bit set, and checks that it is read back in that row and
     /// column only.
     fn check_places(layout: &Layout) {
         let size = layout.size_in_bytes() as usize;

@@ -1,16 +1,16 @@
-//! Row-major blocks: the rows of a function one after another.
+//! Row-major blocks: the rows of a function stored one after another.
 //!
 //! ```text
 //! interleaved    c0 of 64 slots, c1 of 64 slots, … c15 of 64 slots
 //! row-major      16 bits of slot 0, of slot 1, … of slot 63
 //! ```
 //!
-//! A query that wants the whole row of many columns has less to do here: it adds up the rows
-//! that its coefficients choose and is done, where interleaved columns leave it a parity to
-//! take for each. A block takes as many bytes either way, so a solution that is row-major
-//! throughout is an array of rows, and the bytes of slot `s` begin at `s` times their number.
+//! A query for the whole row of many columns has less work in this order: it XORs the rows that
+//! its coefficients select. With interleaved columns it computes a parity for each column. A block
+//! has the same size in both orders, so a row-major solution is an array of rows: the row of slot
+//! `s` begins at `s` times the bytes of a row.
 
-/// In which order the bits of a block are stored.
+/// The order in which the bits of a block are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Interleaved: column after column.
@@ -20,7 +20,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The order in which values of so many bits are found fastest.
+    /// The order in which queries for values of `columns` bits are fastest.
     pub(crate) fn of_values(columns: u32) -> Self {
         match Self::Rows.suits(columns) {
             true => Self::Rows,
@@ -28,7 +28,7 @@ impl Order {
         }
     }
 
-    /// Whether blocks of so many columns can be stored in this order: rows must be words.
+    /// Whether blocks of `columns` columns can be stored in this order: rows must be words.
     pub(crate) fn suits(self, columns: u32) -> bool {
         self == Self::Columns || matches!(columns, 16 | 32 | 64)
     }
@@ -42,8 +42,8 @@ pub(super) fn row(bytes: &[u8], slot: u64, columns: u32) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Writes as many rows of a block as there is room for, given its columns: one word each, the
-/// first slot its lowest bit.
+/// Writes the rows of a block, as many as fit into `rows`. `columns` has one word per column, with
+/// the first slot in the lowest bit.
 pub(super) fn write_rows(rows: &mut [u8], columns: &[u64]) {
     let (mut squares, bits) = ([0; 64], columns.len());
     let squares = &mut squares[..bits];
@@ -55,12 +55,12 @@ pub(super) fn write_rows(rows: &mut [u8], columns: &[u64]) {
     }
 }
 
-/// Transposes the squares of as many bits as there are words, which lie side by side in them.
-/// Ever smaller parts of each square change places across its diagonal.
+/// Transposes the `n` x `n` bit matrices that lie side by side in `n` words. In each round, the
+/// two off-diagonal quarters of every submatrix are swapped; then the submatrices halve in size.
 fn transpose_squares(words: &mut [u64]) {
     let mut distance = words.len() / 2;
     while distance > 0 {
-        // The lower half of each part.
+        // A mask of the lower `distance` bits in every `2 * distance` bits.
         let lower = u64::MAX / ((1 << distance) + 1);
         for pair in words.chunks_exact_mut(2 * distance) {
             let (upper_rows, lower_rows) = pair.split_at_mut(distance);

@@ -1,33 +1,36 @@
-//! The exact rate of a homogeneous solution, and the screening of seeds.
+//! The exact false-positive rate of a homogeneous solution, and the screening of seeds.
 //!
 //! # The rate
-//! A homogeneous filter answers "yes" where `c * Z = 0`. For a start `s` the first
-//! coefficient is 1 and the `w - 1` others are random, so the chance over all keys that
-//! start at `s` is
+//! A homogeneous filter returns "yes" if `c * Z = 0`. For a start `s` the first coefficient is 1
+//! and the `w - 1` others are random, so the probability of "yes", over all keys that start at
+//! `s`, is
 //!
 //! ```text
 //! 2^-rank(Z[s+1 .. s+w))   if Z[s] lies in the span of those rows, else 0,
 //! ```
 //!
-//! and the rate is its mean over the starts, each weighted by its probability. It is a
-//! sum of integers over the finished solution: the filter *knows* its rate, which the
-//! paper leaves open (sections 4 and 8: "no obvious way to detect this").
+//! and the rate is its average over the starts, weighted by their probabilities. It is computed as
+//! a sum of integers over the finished solution, so a filter has an exact rate. The paper leaves
+//! this open (sections 4 and 8: "no obvious way to detect this").
 //!
-//! Nearly all windows have full rank, and half a window of rows proves it for as many
-//! starts: those of the half before all see all of them. As columns they are a word each,
-//! so that the proof is a small elimination without a branch that depends on the bits, made for
-//! several halves side by side ([`Halves`]). Where it fails, rows are read backwards from the end of a window until they span everything;
-//! and where they never do, a basis that prefers late rows is slid from start to start.
+//! Nearly all windows have full rank. Let the rows be divided into halves of `w / 2` rows. Every
+//! window that starts in one half contains all rows of the next half, so if the next half has full
+//! rank, all these windows have. Stored by columns, a half is one word per column, and it has full
+//! rank if these words are linearly independent: a small elimination without data-dependent
+//! branches, done for several halves in parallel lanes ([`Halves`]). If the half does not have full
+//! rank, [`full_rank_run`] reads rows backwards from the end of a window until they span all
+//! columns. If they never do, [`deficient_run`] slides a basis that prefers late rows from start
+//! to start.
 //!
 //! # The screen
-//! What spoils a system, homogeneous or not, is a range with more keys than slots.
-//! [`longest_queue`] finds it from the starts alone: keys queue up at their start and each
-//! slot serves one. A queue that comes near the width means trouble; counting it costs a
+//! A system, homogeneous or not, fails at a range with more keys than slots. [`longest_queue`]
+//! finds such ranges from the starts alone: keys queue up at their start and each slot serves one
+//! key. A queue whose length approaches the width predicts a failure. Counting the queue costs a
 //! fraction of a banding.
 
 use crate::ribbon::equation::Starts;
 
-/// A false-positive rate as a fraction: how many of `total` queries.
+/// A false-positive rate as a fraction: `positives` of `total` queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rate {
     positives: u128,
@@ -39,7 +42,7 @@ impl Rate {
         Self { positives, total }
     }
 
-    /// The rate of two halves together, each as likely as its total says.
+    /// The rate of two sets of queries together, weighted by their totals.
     pub(crate) fn and(self, other: Self) -> Self {
         Self { positives: self.positives + other.positives, total: self.total + other.total }
     }
@@ -49,11 +52,11 @@ impl Rate {
     }
 }
 
-/// The exact rate over some starts of a homogeneous solution of `columns` columns.
+/// The exact rate over the starts `first .. end` of a homogeneous solution of `columns` columns.
 ///
-/// `row` gives the rows of the segment's solution, cut to those columns, and `half` the words
-/// of the columns in half a window of rows from a slot on; the starts are `first .. end`. The
-/// unit of the result is [`Starts::total_weight`] times `2^64`.
+/// `row` returns a row of the segment's solution, masked to those columns. `half` writes the
+/// column words of half a window of rows that begins at a slot. The total of the result is the
+/// weight of these starts times `2^64`; for all starts the weight is [`Starts::total_weight`].
 #[inline(always)]
 pub(crate) fn homogeneous_rate(
     row: impl Fn(u64) -> u64,
@@ -90,29 +93,30 @@ pub(crate) fn homogeneous_rate(
     Rate::new(positives, total)
 }
 
-/// Halves of windows that lie side by side, which of them have full rank, found for some at once.
+/// Adjacent halves of windows, and which of them have full rank; computed for [`LANES`] halves
+/// together.
 struct Halves {
-    /// Rows of a half, none if windows have no halves, and how many halves have all of them.
+    /// Rows of a half, 0 if windows have no halves, and the number of complete halves.
     rows: u64,
     count: u64,
-    /// The first of those that were looked at, and a bit for each that has full rank.
+    /// The first half of the current group, and a bit for each of its halves that has full rank.
     first: u64,
     proven: u32,
 }
 
-/// Halves that are looked at together: as many words as two or four vectors hold.
+/// Halves per group: as many words as two or four vectors hold.
 const LANES: usize = 8;
 
 impl Halves {
     fn new(starts: Starts, window: u64) -> Self {
-        // Small systems need not fill their windows.
+        // In a system smaller than `w` the window is shorter, and may not be a power of two.
         let rows = if window.is_power_of_two() { window / 2 } else { 0 };
         let slots = starts.count() + window - 1;
         Self { rows, count: slots.checked_div(rows).unwrap_or(0), first: 0, proven: 0 }
     }
 
-    /// For how many starts from `start` on the next half of a window proves full rank, if it
-    /// does.
+    /// The number of starts, from `start` on, whose windows contain the next half, if that half
+    /// has full rank; else `None`.
     #[inline(always)]
     fn run_from(
         &mut self,
@@ -124,7 +128,7 @@ impl Halves {
         if number >= self.count {
             return None;
         }
-        // None is looked at before the first start.
+        // `first` is 0 only before the first group, because `number` is at least 1.
         if self.first == 0 || number - self.first >= LANES as u64 {
             self.look_at(number, columns, half);
         }
@@ -132,6 +136,7 @@ impl Halves {
         proven.then(|| number * self.rows - start)
     }
 
+    /// Computes the group of halves that begins with `first`.
     #[inline(always)]
     fn look_at(&mut self, first: u64, columns: usize, half: impl Fn(u64, &mut [u64])) {
         let (mut words, mut lanes) = ([0; 64], [[0; LANES]; 64]);
@@ -146,7 +151,11 @@ impl Halves {
     }
 }
 
-/// A bit for each lane in which no sum of some of the words is zero.
+/// A bit for each lane whose words are linearly independent.
+///
+/// Gaussian elimination over GF(2) in all lanes together: the lowest set bit of each word is its
+/// pivot, which is cleared in all following words. A word that has become zero depends on the
+/// preceding ones. The selections compile to masks, so no branch depends on the data.
 #[inline(always)]
 fn independent(lanes: &mut [[u64; LANES]]) -> u32 {
     let mut all = [u64::MAX; LANES];
@@ -165,7 +174,9 @@ fn independent(lanes: &mut [[u64; LANES]]) -> u32 {
     all.iter().enumerate().fold(0, |bits, (lane, all)| bits | (*all as u32 & 1) << lane)
 }
 
-/// For how many starts from `start` on the rows at the end of its window prove full rank.
+/// Reads rows backwards from the end of the window of `start` until they have full rank. Returns
+/// the number of starts, from `start` on, whose windows contain all rows that were read; 0 if the
+/// window does not have full rank.
 fn full_rank_run(row: impl Fn(u64) -> u64, start: u64, window: u64, columns: usize) -> u64 {
     let mut basis = [0; 64];
     let mut rank = 0;
@@ -180,7 +191,7 @@ fn full_rank_run(row: impl Fn(u64) -> u64, start: u64, window: u64, columns: usi
     next.max(start + 1) - start
 }
 
-/// Adds a row to a basis; whether it was independent.
+/// Adds a row to a basis; returns whether it was independent.
 fn extend(basis: &mut [u64; 64], mut row: u64) -> bool {
     while row != 0 {
         let lead = row.ilog2() as usize;
@@ -193,8 +204,8 @@ fn extend(basis: &mut [u64; 64], mut row: u64) -> bool {
     false
 }
 
-/// Goes from start to start until the window has full rank or `end` is reached, tells
-/// each start's chance in units of 2^-64, and returns where it stopped.
+/// Goes from start to start until the window has full rank or `end` is reached. Calls `tell` with
+/// each start and its probability in units of 2^-64, and returns the start at which it stopped.
 fn deficient_run(
     row: impl Fn(u64) -> u64,
     first: u64,
@@ -223,9 +234,11 @@ fn deficient_run(
     }
 }
 
-/// A basis of a sliding window of rows. Each vector carries the earliest row it needs;
-/// of two with the same leading bit the later stays in its place, so the vectors that need
-/// only rows after a given one are a basis of those rows.
+/// A basis of a sliding window of rows.
+///
+/// Each vector is a sum of rows, and `needs` is the earliest of them. Of two vectors with the same
+/// leading bit, the one with the later `needs` stays. So the vectors that need only rows after a
+/// given position are a basis of those rows.
 struct SlidingBasis {
     vectors: [u64; 64],
     needs: [u64; 64],
@@ -271,14 +284,15 @@ impl SlidingBasis {
     }
 }
 
-/// The longest queue of keys waiting for a slot, given how many start in each run of so many
-/// slots, at the ends of the runs; or any that is longer than `limit`.
+/// The maximum length of the queue of keys that wait for a slot, observed at the end of each run
+/// of `slots` slots; `starts_in` counts the keys that start in each run. If the maximum exceeds
+/// `limit`, the result is any length greater than `limit`.
 #[inline(always)]
 pub(crate) fn longest_queue<C: Copy + Into<i32>>(starts_in: &[C], slots: i32, limit: u32) -> u32 {
     let (mut queue, mut longest) = (0i32, 0);
     for counts in starts_in.chunks(256) {
         for &count in counts {
-            // The greater of this and 0, but never a branch, which would be mispredicted.
+            // The maximum of `sum` and 0 without a branch, which would be mispredicted.
             let sum = queue + (count.into() - slots);
             queue = sum & !(sum >> 31);
             longest = longest.max(queue);

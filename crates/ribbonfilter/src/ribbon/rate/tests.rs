@@ -1,4 +1,4 @@
-//! The rate against counting, as integers: no rounding hides a wrong start.
+//! Compares the rate with a count, in integers, so that no rounding hides a wrong start.
 
 use super::*;
 use crate::Width;
@@ -7,15 +7,15 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How the rows of a solution are drawn: what makes windows lose rank.
+/// How the rows of a solution are drawn. Most kinds make windows lose rank.
 #[derive(Clone, Copy, Debug)]
 enum Rows {
     Random,
-    /// All in a space of so many dimensions.
+    /// All rows in a subspace of this dimension.
     Span(u32),
-    /// Runs of zero rows of up to so many.
+    /// Runs of zero rows, up to this length.
     ZeroRuns(u64),
-    /// Each differs from zero with a chance of one in so many.
+    /// Each row is random with probability `1 / n`, otherwise zero.
     Sparse(u64),
     Zero,
 }
@@ -56,8 +56,8 @@ impl Rows {
     }
 }
 
-/// Of all coefficients with a leading 1, how many give zero: by trying each. Gray code
-/// changes one coefficient a step.
+/// The number of coefficient vectors with a leading 1 that give zero, by trying each. In Gray code
+/// order, each step changes one coefficient.
 fn count_zeros(window: &[u64]) -> u128 {
     let (&first, behind) = window.split_first().expect("a slot");
     let mut sum = first;
@@ -103,8 +103,8 @@ impl Case {
         homogeneous_rate(row, half, self.starts, self.window, self.columns, first, end)
     }
 
-    /// Compares with the `chances` of all starts, given in units of 2^-64, on all of
-    /// them, on single ones and on some ranges. Every rate must be the very fraction.
+    /// Compares with the probabilities of all starts, given in `chances` in units of 2^-64: over
+    /// all starts, single starts and some ranges. Every rate must be exactly the same fraction.
     fn check(&self, chances: &[u128], random: &mut Random) {
         let count = self.starts.count();
         let single = random.below(count);
@@ -149,7 +149,7 @@ fn the_rate_is_the_share_of_coefficients_that_give_zero() {
     }
 }
 
-/// The chance of one start, from the ranks of its window with and without the first row.
+/// The probability of one start, from the ranks of its window with and without the first row.
 fn chance_by_rank(window: &[u64]) -> u128 {
     let behind = rank(&window[1..]);
     match rank(window) == behind {
@@ -158,7 +158,7 @@ fn chance_by_rank(window: &[u64]) -> u128 {
     }
 }
 
-/// Column by column, whichever row serves.
+/// The rank of some rows: for each column, any row with that bit is the pivot.
 fn rank(rows: &[u64]) -> u32 {
     let mut rows = rows.to_vec();
     let mut rank = 0;
@@ -175,8 +175,9 @@ fn rank(rows: &[u64]) -> u32 {
     rank
 }
 
-/// Too many coefficients to try, so by the formula; the test above proves the formula
-/// for the narrowest width, and the first lines here that this is the same.
+/// Here there are too many coefficients to try, so the formula is used. The preceding test checks
+/// the formula for the narrowest width; the first lines of this test check that
+/// `chance_by_rank` is the same formula.
 #[test]
 fn the_rate_of_every_width_follows_from_the_ranks_of_its_windows() {
     let mut random = Random(2);
@@ -202,7 +203,7 @@ fn the_rate_of_every_width_follows_from_the_ranks_of_its_windows() {
     }
 }
 
-/// Both ways through the code must come up, or the comparisons above show little.
+/// Windows of full and of lower rank must both occur; otherwise the preceding tests show little.
 #[test]
 fn windows_of_full_and_of_lower_rank_are_seen() {
     let mut random = Random(3);
@@ -233,7 +234,7 @@ fn no_starts_have_a_rate_of_zero() {
     assert_eq!(Rate::new(1, 4).and(Rate::new(3, 4)).value(), 0.5);
 }
 
-/// Keys as items of a real queue; each slot serves the one at its head.
+/// The reference: keys are items of a queue, and each slot serves the key at its head.
 fn queue_by_hand(starts_at: &[u8]) -> u32 {
     let mut waiting = VecDeque::new();
     let mut longest = 0;
@@ -256,8 +257,8 @@ fn the_longest_queue_is_that_of_keys_waiting_in_line() {
     }
     assert_eq!(longest_queue(&[0u8, 3, 0, 0, 4, 0, 0, 0, 0], 1, u32::MAX), 3);
     assert_eq!(longest_queue(&[254u8], 1, u32::MAX), 253);
-    // Beyond the limit any longer one will do.
+    // Beyond the limit, any longer queue may be returned.
     assert!(longest_queue(&[254u8, 0, 0, 255], 1, 99) > 99);
-    // In runs of four slots: 3, 7 - 1, none, 9 + 1 waiting at their ends.
+    // Runs of four slots; the queues at their ends are 3, 4, 0, 9 and 7.
     assert_eq!(longest_queue(&[7u8, 5, 0, 13, 2], 4, u32::MAX), 9);
 }
