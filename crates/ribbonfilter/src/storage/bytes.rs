@@ -1,18 +1,19 @@
-//! The aligned buffer that an owned filter lives in.
+//! The aligned buffer of an owned filter.
 //!
-//! 64-byte alignment puts the blocks of r = 8 on cache lines.
+//! With an alignment of 64 bytes, the blocks of r = 8 begin on cache lines.
 
 use crate::error::OutOfMemory;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+/// The bytes of one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// From this size on a buffer lies in huge pages, if the system has any: queries meet its pages
-/// in no predictable order, and small ones would not all fit into the address cache.
+/// From this size on a buffer uses huge pages, if the system has any: queries access its pages in
+/// no predictable order, and the TLB cannot hold all small pages.
 const HUGE_FROM: usize = 4 << 20;
 
 /// The bytes of an owned filter, on a 64-byte boundary.
@@ -49,7 +50,7 @@ impl OwnedBytes {
     #[cfg(feature = "std")]
     pub fn read_file(path: impl AsRef<std::path::Path>) -> Result<Self, crate::OpenError> {
         let mut file = std::fs::File::open(path)?;
-        // The size is only a hint: what is read decides.
+        // The size of the file is only a hint; it may change while the file is read.
         let hint = file.metadata().map_or(0, |metadata| metadata.len());
         let mut bytes = Vec::new();
         crate::storage::memory::try_reserve(
@@ -60,7 +61,7 @@ impl OwnedBytes {
         Ok(Self::copy_of(&bytes)?)
     }
 
-    /// A copy of some bytes.
+    /// Copies `bytes` into an aligned buffer.
     fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
         let mut copy = Self::zeroed(bytes.len())?;
         copy.as_mut().copy_from_slice(bytes);
@@ -108,8 +109,8 @@ impl AsRef<[u8]> for OwnedBytes {
     #[inline]
     #[expect(unsafe_code, reason = "the lines are seen as bytes")]
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `lines` holds at least `len` initialised bytes in one piece, and a
-        // `Line` is 64 bytes without padding.
+        // SAFETY: `lines` holds at least `len` initialised, contiguous bytes, and a `Line` is 64
+        // bytes without padding. The borrow of `self` keeps them alive and unchanged.
         unsafe { core::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }
@@ -117,8 +118,8 @@ impl AsRef<[u8]> for OwnedBytes {
 impl AsMut<[u8]> for OwnedBytes {
     #[expect(unsafe_code, reason = "the lines are seen as bytes")]
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `as_ref`; the borrow of `self` is unique, and any bytes are a
-        // valid `Line`.
+        // SAFETY: `lines` holds at least `len` initialised, contiguous bytes, and a `Line` is 64
+        // bytes without padding. The borrow of `self` is unique, and any bytes are a valid `Line`.
         unsafe { core::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
     }
 }

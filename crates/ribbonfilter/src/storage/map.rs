@@ -1,7 +1,7 @@
 //! Memory maps: bytes that stay in their file.
 //!
-//! The system reads the pages that queries touch, keeps them as long as it has memory to
-//! spare, and shares them among processes. Opening reads the last page alone.
+//! The operating system reads the pages that queries access, caches them while memory is
+//! available, and shares them between processes. Opening a filter accesses only the last page.
 
 use core::fmt;
 use std::fs::File;
@@ -35,11 +35,11 @@ impl MappedBytes {
     #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
     pub unsafe fn map_file(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = File::open(path)?;
-        // What is not a file fails to map with a message that helps nobody.
+        // Mapping anything but a regular file fails with an unhelpful message.
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        // SAFETY: the caller promises that nobody changes the file.
+        // SAFETY: the caller guarantees that the file is not modified while it is mapped.
         Ok(Self(unsafe { memmap2::Mmap::map(&file)? }))
     }
 }

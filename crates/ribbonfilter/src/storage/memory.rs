@@ -1,19 +1,19 @@
-//! Memory that may be refused, in huge pages where they pay.
+//! Fallible allocation, with huge pages where they are faster.
 //!
-//! They pay for what a thread works on over and over in no foreseeable order, the rows of
-//! a segment: fewer of them miss the address cache. They pay for the hashes, too: a fault for
-//! every 4 KiB of them takes longer than all that is done when they are pushed.
+//! Huge pages are faster for memory that a thread accesses repeatedly in no predictable order,
+//! such as the rows of a segment: fewer accesses miss the TLB. They are also faster for the key
+//! hashes: a page fault for every 4 KiB takes longer than all other work of pushing these keys.
 
 use crate::error::OutOfMemory;
 use alloc::vec::Vec;
 
-/// Makes room for `additional` more elements, or says that there is none.
+/// Reserves capacity for `additional` more elements, or returns an error.
 pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     vec.try_reserve_exact(additional)
         .map_err(|_| OutOfMemory::new(additional.saturating_mul(size_of::<T>())))
 }
 
-/// A vector of `len` copies of `value`, or word that there is no memory for it.
+/// A vector of `len` copies of `value`, or an error if the memory cannot be allocated.
 pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     try_reserve(&mut vec, len)?;
@@ -21,8 +21,8 @@ pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOf
     Ok(vec)
 }
 
-/// The same in huge pages, if the system has any: they must be asked for while the memory
-/// is untouched.
+/// The same in huge pages, if the system has any. They must be requested before the memory is
+/// first accessed.
 pub(crate) fn try_filled_huge<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     try_reserve_huge(&mut vec, len)?;
@@ -30,17 +30,19 @@ pub(crate) fn try_filled_huge<T: Clone>(value: T, len: usize) -> Result<Vec<T>, 
     Ok(vec)
 }
 
-/// Makes room for `additional` more elements, in huge pages if there are any and they are many.
+/// Reserves capacity for `additional` more elements, in huge pages if the system has any and the
+/// capacity is large enough.
 pub(crate) fn try_reserve_huge<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     try_reserve(vec, additional)?;
     advise_huge_pages(vec.as_ptr().cast(), vec.capacity() * size_of::<T>());
     Ok(())
 }
 
-/// Asks the system for huge pages in some memory, if there is room for one. It may decline.
+/// Requests huge pages for a range of memory that is large enough for one. The system may decline.
 ///
-/// All pages that the memory touches are named, its first and last as well: memory of which only
-/// a part has other pages could not be moved when it grows, but would be copied.
+/// The request covers all pages that the memory touches, also the first and the last one. If only
+/// a part of an allocation had huge pages, the system could not remap it when it grows, but would
+/// have to copy it.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on memory goes through libc")]
 fn advise_huge_pages(memory: *const u8, len: usize) {
@@ -50,8 +52,8 @@ fn advise_huge_pages(memory: *const u8, len: usize) {
         let before = memory.addr() % PAGE;
         let begin = memory.wrapping_sub(before).cast_mut();
         let len = (before + len).next_multiple_of(PAGE);
-        // SAFETY: the advice changes nothing of what is in the memory, nor of what lies beside it
-        // in the same pages. That it may be declined is no error.
+        // SAFETY: `MADV_HUGEPAGE` does not change the content of the memory, nor of other memory in
+        // the same pages. The result is ignored, because the system may decline the request.
         unsafe { libc::madvise(begin.cast(), len, libc::MADV_HUGEPAGE) };
     }
 }

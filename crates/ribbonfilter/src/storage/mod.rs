@@ -1,4 +1,4 @@
-//! Memory: the aligned buffer of a structure's bytes, memory maps, and allocations that may fail.
+//! Memory: the aligned buffer of a structure's bytes, memory maps, and fallible allocation.
 
 pub(crate) mod bytes;
 #[cfg(feature = "mmap")]
