@@ -1,9 +1,9 @@
-//! Altered bytes of everything that is stored: whatever they hold, nothing panics, hangs, reads
-//! outside them or takes more memory than they justify; and what is altered is detected.
+//! Corrupt bytes of every stored structure. For any content, nothing panics, hangs, reads out of
+//! bounds or allocates more memory than the bytes justify; and corruption is detected.
 //!
-//! The bytes lie between pages that nobody may read, so a read outside ends the process. The
-//! checksums are left as they were, as damage leaves them, or are made to fit, as an adversary
-//! does. A program of its own, since it counts what it allocates.
+//! The bytes lie between guard pages, so a read out of bounds ends the process. Checksums are
+//! either left unchanged, as in accidental corruption, or recomputed, as an attacker would do.
+//! This is a test program of its own, because it counts allocations.
 
 #![cfg(target_os = "linux")]
 #![expect(unsafe_code, reason = "guard pages, and an allocator that counts")]
@@ -18,7 +18,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Keys, build, builder, kinds, random, scale};
 
-/// The system's allocator, and what this thread has of it: now, and at most so far.
+/// The system allocator, with a count of the bytes that this thread has allocated: now, and at the
+/// maximum.
 struct Counting;
 
 thread_local! {
@@ -26,30 +27,31 @@ thread_local! {
 }
 
 fn count(more: isize) {
-    // A thread that ends may have no counter any more.
+    // A thread that is terminating may have dropped its counter.
     let _ = TAKEN.try_with(|taken| {
         let (now, max) = taken.get();
         taken.set((now + more, max.max(now + more)));
     });
 }
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: all calls are forwarded to the system allocator, which fulfils the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller fulfils the contract of `alloc_zeroed`, which is that of `System`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller passes memory that `alloc` or `alloc_zeroed` returned, so it is from
+        // `System`, and the same layout.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -57,7 +59,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that were allocated at once on this thread.
+/// Runs `work`; returns its result and the peak of the bytes allocated meanwhile on this thread.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let (before, _) = TAKEN.get();
     TAKEN.set((before, before));
@@ -65,7 +67,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, (TAKEN.get().1 - before) as usize)
 }
 
-/// Budget for bytes with a page on either side that nobody may read.
+/// A buffer with an inaccessible guard page on either side.
 struct Guarded {
     begin: *mut u8,
     room: usize,
@@ -76,7 +78,8 @@ const PAGE: usize = 4096;
 impl Guarded {
     fn new(room: usize) -> Self {
         let room = room.next_multiple_of(PAGE).max(PAGE);
-        // SAFETY: a new map, of which only the middle may be touched.
+        // SAFETY: the map is new, so nothing else uses it. `begin` and the `room` bytes after it
+        // are inside the map, one page from either end.
         let begin = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let map =
@@ -89,11 +92,13 @@ impl Guarded {
         Self { begin, room }
     }
 
-    /// A copy of the bytes that ends where a forbidden page begins, or begins where one ends.
+    /// Copies the bytes so that they end at the upper guard page, or begin at the lower one.
     fn place(&mut self, bytes: &[u8], at_end: bool) -> &mut [u8] {
         assert!(bytes.len() <= self.room);
         let offset = if at_end { self.room - bytes.len() } else { 0 };
-        // SAFETY: so many bytes lie in the room, and the borrow keeps it and its only user.
+        // SAFETY: `offset + bytes.len() <= room`, so the slice is inside the accessible part of the
+        // map. It is initialised with zeros, and the unique borrow of `self` keeps the map alive
+        // and excludes other references.
         let place = unsafe { std::slice::from_raw_parts_mut(self.begin.add(offset), bytes.len()) };
         place.copy_from_slice(bytes);
         place
@@ -102,12 +107,12 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the map that was made, which nobody borrows any more.
+        // SAFETY: this is exactly the map that `new` made, and no borrow of it is left.
         unsafe { libc::munmap(self.begin.sub(PAGE).cast(), self.room + 2 * PAGE) };
     }
 }
 
-/// Something that is stored.
+/// A stored structure.
 struct Victim {
     name: String,
     bytes: Vec<u8>,
@@ -123,8 +128,8 @@ fn hashes(keys: u64) -> impl Iterator<Item = u64> {
     (0..keys).map(|index| Keys::Random.hash(index))
 }
 
-/// Filters of every variant and width, small and in segments, shards or layers; empty; of one
-/// key; and of blocks without a column.
+/// Filters of every variant and width: small ones, and some with segments, shards or layers; empty
+/// ones, some of one key, and some with blocks without a column.
 fn filters() -> Vec<Filter> {
     let mut filters: Vec<Filter> = kinds(200)
         .into_iter()
@@ -156,7 +161,7 @@ fn functions() -> impl Iterator<Item = Function> {
     })
 }
 
-/// One of everything.
+/// Structures of every kind.
 fn victims() -> Vec<Victim> {
     let mut victims = Vec::new();
     for filter in filters() {
@@ -189,7 +194,7 @@ fn victims() -> Vec<Victim> {
     victims
 }
 
-/// Asks altered bytes everything, and counts them.
+/// Runs all queries on corrupt bytes, and counts the trials.
 struct Trial {
     room: Guarded,
     probes: Vec<u64>,
@@ -202,7 +207,7 @@ impl Trial {
         Self { room: Guarded::new(1 << 17), probes, tried: 0 }
     }
 
-    /// Whether the bytes are accepted as undamaged.
+    /// Whether the bytes are accepted as intact.
     fn accepts(&mut self, bytes: &[u8]) -> bool {
         self.tried += 1;
         let place = self.room.place(bytes, !self.tried.is_multiple_of(4));
@@ -212,13 +217,13 @@ impl Trial {
         accepted
     }
 
-    /// Asks bytes that differ from the original, as they are and with checksums that fit.
+    /// Queries corrupt bytes, with the original checksums and with valid ones.
     fn both(&mut self, altered: &[u8], original: &Victim, how: std::fmt::Arguments<'_>) {
         assert!(!self.accepts(altered), "{how} was not detected: {}", original.name);
         self.adversarial(altered);
     }
 
-    /// Asks them with checksums that fit.
+    /// Queries corrupt bytes with valid checksums.
     fn adversarial(&mut self, altered: &[u8]) {
         let mut fitting = altered.to_vec();
         seal(&mut fitting);
@@ -241,7 +246,7 @@ fn what_is_whole_is_accepted() {
     }
 }
 
-/// Every byte, each of the footer and of what lies before it with many other values.
+/// Changes every byte. The bytes of the footer and those immediately before it get many values.
 #[test]
 fn single_bytes() {
     let mut trial = Trial::new();
@@ -252,7 +257,7 @@ fn single_bytes() {
             let from_end = altered.len() - place;
             let flips = if from_end <= FOOTER_BYTES + ending { dense } else { elsewhere };
             for flip in 0..flips {
-                // All of them, or some that differ from place to place; never 0.
+                // All values, or some that differ from offset to offset; never 0.
                 let flip = match flips {
                     255 => flip + 1,
                     _ => (random(3, (place * 256 + flip) as u64) % 255) as usize + 1,
@@ -280,7 +285,7 @@ fn truncated() {
     trial.report("truncated", scale(1000, 10_000, 50_000));
 }
 
-/// Several bytes anywhere, or fields of the footer with extreme values.
+/// Changes several bytes at any offset, some of them to extreme values.
 #[test]
 fn random_changes() {
     let mut trial = Trial::new();
@@ -323,7 +328,7 @@ fn fixed_part(variant: Variant, segment_bits: u8, slots: u32, boundary: u64) -> 
     raw
 }
 
-/// They were shrunk block by block.
+/// A regression test: shrinking once visited each of these blocks.
 #[test]
 fn endless_blocks_without_a_column() {
     let mut trial = Trial::new();
@@ -342,7 +347,8 @@ fn endless_blocks_without_a_column() {
     }
 }
 
-/// Their boundary found no room when they were shrunk, and what came out could not be opened.
+/// A regression test: once the boundary did not fit its field when such a filter was shrunk, and
+/// the result could not be opened.
 #[test]
 fn more_blocks_than_a_boundary_can_tell() {
     let mut raw = fixed_part(Variant::Homogeneous, 13, (1 << 31) + 64, (1 << 40) - 1);
@@ -353,7 +359,7 @@ fn more_blocks_than_a_boundary_can_tell() {
     assert!(error.contains("number of slots"), "{error}");
 }
 
-/// The rate 0 was not expected when it was to be stored.
+/// A regression test: the encoder once did not expect the rate 0.
 #[test]
 fn a_solution_that_says_no_to_every_key() {
     let bytes = sealed(&[&[1], &fixed_part(Variant::Homogeneous, 0, 1, 0)[..]].concat());

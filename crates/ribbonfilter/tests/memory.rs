@@ -1,6 +1,6 @@
-//! What a build takes is what its plan told, and a limit is kept.
+//! A build takes the memory that its plan reports, and keeps a limit.
 //!
-//! Each case runs in a process of its own, since it measures the process.
+//! Each case runs in a separate process, because it measures the memory of the process.
 
 #![cfg(target_os = "linux")]
 
@@ -11,7 +11,7 @@ use ribbonfilter::FilterBuilder;
 use ribbonfilter::{BuildError, Filter, Function, Variant, Width};
 use support::{Keys, kernel, scale};
 
-/// A figure of `/proc/self/status`, in bytes.
+/// A field of `/proc/self/status`, in bytes.
 fn status(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("a Linux system");
     let line = status.lines().find(|line| line.starts_with(field)).expect("a known field");
@@ -19,17 +19,17 @@ fn status(field: &str) -> u64 {
     kilobytes.expect("a figure") * 1024
 }
 
-/// The resident set at its highest since the last call.
+/// The peak of the resident set since the last reset.
 fn peak_since_reset() -> u64 {
     status("VmHWM")
 }
 
-/// Forgets the highest resident set so far; whether the system allows it.
+/// Resets the peak of the resident set; returns whether the system allows it.
 fn reset_peak() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-/// A filter, or a function of so many bits; its variant, width and threads.
+/// The value bits of a function, or `None` for a filter; variant, width and threads.
 type Case = (Option<u32>, Variant, Width, usize);
 
 const CASES: [Case; 12] = [
@@ -52,7 +52,7 @@ fn the_plan_tells_the_peak_and_the_limit_is_kept() {
     each_in_a_process("the_plan_tells_the_peak_and_the_limit_is_kept", &CASES, measure);
 }
 
-/// Runs a test again for each case, in processes that measure that case.
+/// Runs a test again for each case, in a process that measures this case.
 fn each_in_a_process<C: Copy + std::fmt::Debug>(test: &str, cases: &[C], measure: fn(C)) {
     const CASE: &str = "RIBBONFILTER_MEMORY_CASE";
     if let Ok(case) = std::env::var(CASE) {
@@ -66,7 +66,7 @@ fn each_in_a_process<C: Copy + std::fmt::Debug>(test: &str, cases: &[C], measure
     }
 }
 
-/// 64 MiB for 10^7 keys, which is less than the hashes alone, on one thread and on two.
+/// 64 MiB for 10^7 keys, which is less than the size of the hashes, on one thread and on two.
 #[cfg(feature = "std")]
 #[test]
 fn a_build_that_spills_stays_within_its_limit() {
@@ -115,7 +115,7 @@ fn measure((value_bits, variant, width, threads): Case) {
     if !reset_peak() {
         return; // a system that does not let one measure
     }
-    // Large enough that the allocator gives freed memory back to the system.
+    // Large enough that the allocator returns freed memory to the system.
     let keys = scale(5_000_000, 5_000_000, 10_000_000);
     let before = status("VmRSS");
     let needed = match value_bits {
@@ -130,7 +130,7 @@ fn measure((value_bits, variant, width, threads): Case) {
     assert!((0.90..1.10).contains(&ratio), "{ratio} of the plan: {what}, {variant} {width}");
 }
 
-/// Builds a filter within what its plan tells, and returns that.
+/// Builds a filter within the peak memory that its plan reports, and returns that peak.
 fn build_filter(variant: Variant, width: Width, threads: usize, keys: u64) -> u64 {
     let builder = || Filter::builder().variant(variant).width(width).columns(8.0).threads(threads);
     let needed = builder().plan_for(keys).expect("a plan").peak_memory();
@@ -140,7 +140,7 @@ fn build_filter(variant: Variant, width: Width, threads: usize, keys: u64) -> u6
     needed
 }
 
-/// The same for a function.
+/// Builds a function within the peak memory that its plan reports, and returns that peak.
 fn build_function(bits: u32, variant: Variant, width: Width, threads: usize, keys: u64) -> u64 {
     let builder =
         || Function::builder().variant(variant).width(width).value_bits(bits).threads(threads);

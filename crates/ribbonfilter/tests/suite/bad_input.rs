@@ -1,4 +1,4 @@
-//! Bad input gets a typed error that says what to do, and never a panic.
+//! Bad input leads to a typed error that says what to do, never to a panic.
 
 use crate::support::{Keys, build, builder, kinds, random};
 use ribbonfilter::{BuildError, Filter, Function, OpenError, Phase, Shards, Split, Variant, Width};
@@ -70,7 +70,7 @@ fn a_key_seed_after_the_first_key() {
     let mut filter = filter.key_seed(7);
     filter.push("grace");
     refused(filter.finish_and_reset().map(drop));
-    // Without keys it may be set again.
+    // Without keys, the seed may be set again.
     let mut filter = filter.key_seed(8);
     filter.push("ada");
     assert!(filter.finish().expect("set in time").contains("ada"));
@@ -173,7 +173,7 @@ fn files_that_are_not_there() {
     assert!(matches!(error, OpenError::Io(_)), "{error}");
 }
 
-/// A filter of every kind, small enough to be hurt in every byte.
+/// A filter of every kind, small enough to corrupt every byte.
 fn victims() -> Vec<Filter> {
     let hashes = |keys| (0..keys).map(|index| Keys::Random.hash(index));
     let mut victims: Vec<Filter> = kinds(300)
@@ -222,7 +222,7 @@ fn altered_bytes() {
     }
 }
 
-/// Whether open or verify refuses; what is opened nevertheless must bear being asked.
+/// Whether `open` or `verify` rejects the bytes. If they can be opened, queries must not panic.
 fn refused(bytes: &[u8]) -> bool {
     let Ok(filter) = Filter::open(bytes) else {
         return true;
@@ -252,7 +252,7 @@ fn arbitrary_bytes() {
     }
 }
 
-/// Bytes that change their length behind the filter's back.
+/// Bytes whose length changes after the filter was opened.
 struct Shifty<'a> {
     bytes: &'a [u8],
     shorter: &'a Cell<bool>,

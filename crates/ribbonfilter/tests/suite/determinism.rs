@@ -1,5 +1,5 @@
-//! The same keys give the same bytes: whatever their order, however often each is given,
-//! and with any number of columns as far as those go.
+//! The same keys give the same bytes, in any order and with any duplicates. With fewer columns,
+//! the columns are a prefix.
 
 use crate::support::{Keys, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, Function, Kernel, Variant, Width};
@@ -25,8 +25,8 @@ fn any_order_of_the_keys() {
     }
 }
 
-/// A builder that is used again, for more and for fewer keys and after failures, builds what a new
-/// one does.
+/// A reused builder, for more and for fewer keys and after failures, builds the same filters as a
+/// new one.
 #[test]
 fn a_builder_that_was_reset() {
     let mut reused = Filter::builder().columns(7.3);
@@ -44,7 +44,7 @@ fn a_builder_that_was_reset() {
         let function = functions.finish_and_reset().expect("ordinary pairs build");
         assert!(hashes.clone().all(|hash| function.get_hash(hash) == hash % 32), "{keys} keys");
 
-        // A value too wide, and keys that are given up: none may come back.
+        // A value that is too wide, and keys that are discarded: none may reappear.
         functions.push("too wide", 32);
         functions.finish_and_reset().expect_err("a value of six bits");
         reused.push("forgotten");
@@ -141,7 +141,7 @@ fn every_duplicate_is_counted_once() {
     let keys = 100_000;
     let kinds = [Width::W32, Width::W64, Width::W128].map(|width| (Variant::Balanced, width));
     for (variant, width) in kinds.into_iter().chain([(Variant::Standard, Width::W64)]) {
-        // One in 1024 may stay.
+        // Up to one duplicate per 1024 keys may stay.
         for (duplicates, len) in [(97, keys + 97), (98, keys)] {
             let hashes = (0..keys).chain(0..duplicates).map(|index| Keys::Random.hash(index));
             assert_eq!(build(builder(variant, width, 1.0), hashes).len(), len, "{variant} {width}");
@@ -169,8 +169,8 @@ fn columns_are_a_prefix() {
     }
 }
 
-/// Every column of the smaller filter is the same column of the larger, bit by bit, and so
-/// whatever the larger finds the smaller finds too.
+/// Every column of the smaller filter equals that column of the larger one, bit by bit. So every
+/// positive of the larger filter is a positive of the smaller one.
 fn assert_prefix(smaller: &Filter, larger: &Filter) {
     let slots = slots(smaller);
     assert_eq!(slots, self::slots(larger));
@@ -186,7 +186,7 @@ fn assert_prefix(smaller: &Filter, larger: &Filter) {
     }
 }
 
-/// The slots of a filter whose columns are whole.
+/// The slots of a filter with a whole number of columns.
 fn slots(filter: &Filter) -> u64 {
     let columns = filter.columns() as u32;
     let builder = builder(filter.variant(), filter.width(), columns.into());
@@ -195,13 +195,13 @@ fn slots(filter: &Filter) -> u64 {
     plan.slots()
 }
 
-/// What lies between the solution and the footer: seeds, or bumped buckets.
+/// The metadata between the solution and the footer: seeds, or bumped buckets.
 fn metadata(filter: &Filter, slots: u64) -> &[u8] {
     let solution = (slots * filter.columns() as u64).div_ceil(8) as usize;
     &filter.as_bytes()[solution..filter.size_in_bytes() - 40]
 }
 
-/// One bit of the solution, found from the description of the format alone.
+/// One bit of the solution, located only from the description of the format.
 fn bit(filter: &Filter, slots: u64, slot: u64, column: u64) -> bool {
     let columns = filter.columns() as u64;
     let block_slots = u64::from(filter.width().bits().min(64));

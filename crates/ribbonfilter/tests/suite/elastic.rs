@@ -1,4 +1,4 @@
-//! Shrinking and splitting: no key is lost, and the bytes are those of a direct build.
+//! Shrinking and splitting: no key is lost, and the bytes equal those of a direct build.
 
 use crate::support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, OwnedBytes, ShrinkError, Variant, Width};
@@ -12,7 +12,7 @@ fn assert_whole(filter: &Filter, count: u64) {
     filter.verify().expect("whole");
 }
 
-/// A filter that depends on columns in nothing but its columns.
+/// Whether the slots and seeds of a filter are independent of the number of columns.
 fn is_prefix(filter: &Filter) -> bool {
     filter.variant() != Variant::Homogeneous
 }
@@ -83,8 +83,8 @@ fn a_homogeneous_rate_is_kept_and_known() {
     }
 }
 
-/// Where the rate of a Homogeneous filter with fewer columns is not what was expected of them, by
-/// however little, others are tried.
+/// If the rate of a shrunk Homogeneous filter differs from the predicted rate, shrinking tries
+/// other numbers of columns.
 #[test]
 fn a_homogeneous_filter_is_shrunk_near_to_a_rate() {
     let mut builder = builder(Variant::Homogeneous, Width::W32, 9.0);
@@ -113,7 +113,7 @@ fn parts_answer_together_as_the_whole() {
                 let together = parts.iter().all(|part| part.contains_hash(hash));
                 assert_eq!(together, filter.contains_hash(hash));
             }
-            // Every part has the metadata: at most those of Bumped buckets of 32 slots.
+            // Every part has all metadata: at most the codes of Bumped buckets of 32 slots.
             let metadata = 4000 + 2 * count as usize / 32 / 8;
             let size: usize = parts.iter().map(Filter::size_in_bytes).sum();
             assert!(size < filter.size_in_bytes() + metadata * parts.len());
@@ -121,7 +121,7 @@ fn parts_answer_together_as_the_whole() {
     }
 }
 
-/// Shrinking a part drops its own columns, and a view shrinks as its owner does.
+/// Shrinking a part drops columns of this part, and a view shrinks like an owned filter.
 #[test]
 fn what_was_shrunk_is_a_filter_like_any_other() {
     let filter = Filter::build(0..5000u64, 0.001).expect("built");
@@ -177,7 +177,7 @@ fn damage_is_not_sealed_anew() {
     assert!(matches!(damaged.split_columns(&[7]), Err(ShrinkError::Damaged)));
 }
 
-/// Bytes that change their mind after they were opened.
+/// Bytes that are replaced after they were opened.
 struct Fickle {
     first: OwnedBytes,
     then: OwnedBytes,

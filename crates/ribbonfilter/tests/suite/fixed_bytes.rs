@@ -1,21 +1,21 @@
 //! The bytes of fixed keys do not change unless the construction version does.
 //!
-//! Golden files (`golden.rs`) show this for some sets in full; here are many more by their digests:
-//! every variant, width and number of columns, at sizes around where plans change. Who means to
-//! change bytes raises the construction version and replaces the digests, which the failing test
-//! prints; who does not has found a mistake.
+//! Golden files (`golden.rs`) check this for a few sets in full. This test checks digests of many
+//! more: every variant, width and several numbers of columns, at sizes around changes of the plan.
+//! If this test fails, either the change of the bytes is a bug, or it is intended: then raise the
+//! construction version and replace the digests with those that the test prints.
 
 use crate::support::{Keys, build, builder, kinds, random};
 use ribbonfilter::{Effort, Filter, Function, Key, Shards, Split, Variant, Width};
 
-/// The construction version that these digests belong to.
+/// The construction version of these digests.
 const CONSTRUCTION_VERSION: u8 = 1;
 
-/// Numbers of keys around blocks, segments and layers.
+/// Numbers of keys around the limits of blocks, segments and layers.
 const SIZES: [u64; 12] = [0, 1, 2, 63, 64, 65, 500, 1025, 4097, 9001, 33_001, 66_001];
 const COLUMNS: [f64; 4] = [1.0, 3.7, 8.0, 12.25];
 
-/// What all filters of a kind hash to.
+/// The digest of all filters of a variant and width.
 const FILTERS: [(Variant, Width, u64); 15] = [
     (Variant::Standard, Width::W16, 0xcb0b_dd41_d204_0373),
     (Variant::Standard, Width::W32, 0x23a3_67ec_e6d5_10fb),
@@ -34,7 +34,7 @@ const FILTERS: [(Variant, Width, u64); 15] = [
     (Variant::Bumped, Width::W128, 0x0c76_19da_dc84_0321),
 ];
 
-/// The same with [`Effort::Thorough`], where that makes a difference.
+/// The digests with [`Effort::Thorough`], for the variants that it affects.
 const THOROUGH_FILTERS: [(Variant, Width, u64); 7] = [
     (Variant::Standard, Width::W16, 0xce57_6557_a013_7faf),
     (Variant::Standard, Width::W32, 0xe2b7_ea17_d344_3339),
@@ -48,7 +48,7 @@ const THOROUGH_FILTERS: [(Variant, Width, u64); 7] = [
 const FUNCTIONS: u64 = 0x7cee_79ef_f8c1_aa98;
 const CONTAINERS: u64 = 0x364e_a181_8aa3_2798;
 
-/// One number for many byte strings in their order.
+/// A digest of a sequence of byte strings.
 #[derive(Default)]
 struct Digest(u64);
 
@@ -58,7 +58,7 @@ impl Digest {
     }
 }
 
-/// Every filter says which construction made it.
+/// Every filter stores the version of its construction.
 fn assert_version(bytes: &[u8]) {
     assert_eq!(bytes[bytes.len() - 9] >> 4, CONSTRUCTION_VERSION);
 }
@@ -78,7 +78,7 @@ fn filters(variant: Variant, width: Width, effort: Effort) -> u64 {
     digest.0
 }
 
-/// Compares all digests, and prints every one that is different.
+/// Compares all digests, and prints those that differ.
 fn compare(digests: &[(Variant, Width, u64)], effort: Effort) {
     let mut different = String::new();
     for &(variant, width, expected) in digests {

@@ -1,11 +1,11 @@
-//! Static functions: every value comes back, whatever the variant, width, bits or kernel.
+//! Static functions: every value is returned, for any variant, width, value bits and kernel.
 
 use crate::support::{Keys, kernel, random, scale};
 use ribbonfilter::{
     BuildError, Filter, Function, FunctionBuilder, Kernel, Kind, OpenError, Variant, Width,
 };
 
-/// Every variant and width that makes sense for so many keys of a function.
+/// Every variant and width that can be planned for a function of `keys` keys.
 fn kinds(keys: u64) -> Vec<(Variant, Width)> {
     crate::support::kinds(keys)
         .into_iter()
@@ -17,7 +17,7 @@ fn builder(variant: Variant, width: Width, bits: u32) -> FunctionBuilder<'static
     Function::builder().variant(variant).width(width).value_bits(bits).kernel(kernel())
 }
 
-/// The pairs of a set: keys of a kind, and random values of so many bits.
+/// The pairs of a set: keys of a kind, and random values of `bits` bits.
 fn pairs(kind: Keys, keys: u64, bits: u32) -> Vec<(u64, u64)> {
     (0..keys).map(|index| (kind.hash(index), random(3, index) >> (64 - bits))).collect()
 }
@@ -27,7 +27,7 @@ fn build(mut builder: FunctionBuilder<'_>, pairs: &[(u64, u64)]) -> Function {
     builder.finish().expect("ordinary keys build").with_kernel(kernel())
 }
 
-/// Every value is there, asked for in each way.
+/// Every value is returned by every kind of query.
 fn assert_exact(function: &Function, pairs: &[(u64, u64)]) {
     let hashes: Vec<u64> = pairs.iter().map(|&(hash, _)| hash).collect();
     let batch = function.get_hash_batch(&hashes);
@@ -300,7 +300,7 @@ fn views_of_altered_bytes_do_not_panic() {
             let mut altered = bytes.to_vec();
             let at = random(5, trial) as usize % (bytes.len() - 40);
             altered[at] ^= 1 << (trial % 8);
-            // The directory of layers tells the length, and is checked with it.
+            // The directory of layers determines the length, so opening detects its corruption.
             let Ok(view) = Function::open(&altered[..]) else {
                 assert_eq!(variant, Variant::Bumped);
                 continue;
@@ -345,8 +345,8 @@ fn small_functions_take_hardly_more_than_their_values() {
     }
 }
 
-/// A lookup costs what `get` does and a comparison. (When it decoded the footer each time, it took
-/// five times as long.)
+/// A lookup costs as much as `get` and a comparison. (When it decoded the footer each time, it
+/// took five times as long.)
 #[cfg(not(debug_assertions))]
 #[test]
 fn a_lookup_takes_about_as_long_as_a_get() {

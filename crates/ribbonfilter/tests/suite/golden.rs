@@ -1,11 +1,11 @@
-//! Files of every format version, opened and queried for ever.
+//! Golden files of every format version, which every later release must open and query.
 //!
-//! Each was written by the release that introduced its version. They must open, verify, find
-//! their keys and describe themselves as they did; and as long as the construction version
-//! is the same, building from the same keys must give the same bytes on every machine.
+//! Each file was written by the release that introduced its version. It must open, verify, find
+//! its keys and report the same properties. As long as the construction version is the same,
+//! building from the same keys must give the same bytes on every machine.
 //!
-//! New files are written by `RIBBONFILTER_WRITE_GOLDEN=1 cargo test --test golden`, which
-//! leaves existing ones alone.
+//! `RIBBONFILTER_WRITE_GOLDEN=1 cargo test --test suite golden` writes missing files and leaves
+//! existing ones unchanged.
 
 use crate::support::builder;
 use ribbonfilter::{
@@ -13,7 +13,7 @@ use ribbonfilter::{
 };
 use std::path::PathBuf;
 
-/// A golden file: its name, how it is built, its keys, and what it tells of itself.
+/// A golden file: its name, how it is built, its keys, and the properties that it reports.
 struct Golden {
     name: &'static str,
     builder: fn() -> FilterBuilder<'static>,

@@ -1,13 +1,14 @@
-//! Keys and hashes that somebody chose to do harm: what then happens is known.
+//! Keys and hashes that an attacker has chosen, and their known effects.
 //!
-//! Whoever knows the hash can make false positives, and sets that are refused. Nobody can lose a
-//! key, make a build hang, or make it take more than its bounds. `SECURITY.md` promises this.
+//! An attacker who knows the hash function can construct false positives, and sets that cannot be
+//! built. No attacker can cause a false negative, an endless build, or a build that exceeds its
+//! bounds. `SECURITY.md` promises this.
 
 use crate::support::{assert_all_found, build, builder, false_positives, kinds, random, scale};
 use ribbonfilter::{BuildError, Filter, Function, Key, Variant, Width};
 
-/// The key hash's way into the first equation, as `docs/format.md` tells everybody: the top bits
-/// of the first number are the segment, those of the second the start under seed 0.
+/// The mixed hash of a key and its seeded hash under seed 0, as `docs/format.md` defines them. The
+/// top bits of the first are the segment; the top bits of the second determine the start.
 fn place(hash: u64) -> (u64, u64) {
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
@@ -17,7 +18,7 @@ fn place(hash: u64) -> (u64, u64) {
     (mixed, fold(mixed, 0x510e_527f_ade6_82d1))
 }
 
-/// Different hashes that someone has chosen.
+/// Distinct hashes that satisfy a condition.
 fn chosen(keys: usize, is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
     (0..).map(|index| random(77, index)).filter(|&hash| is_wanted(hash)).take(keys).collect()
 }
@@ -27,7 +28,8 @@ fn segment_bits(variant: Variant, width: Width, keys: u64) -> u32 {
     plan.segments().trailing_zeros()
 }
 
-/// Builds, and finds every key; or refuses, with an error that such keys may cause.
+/// Builds a filter and finds every key; `None` if the build fails with an error that such keys may
+/// cause.
 fn built_or_refused(variant: Variant, width: Width, hashes: &[u64]) -> Option<Filter> {
     let mut builder = builder(variant, width, 5.0);
     builder.extend_hashes(hashes.iter().copied());
@@ -52,7 +54,7 @@ fn all_equal() {
     }
 }
 
-/// Two keys of one hash are one key to a filter; a function refuses two values for it.
+/// Keys with the same hash count as one key in a filter; a function rejects two values for it.
 #[test]
 fn different_keys_with_one_hash() {
     struct Colliding(u64);
@@ -76,9 +78,9 @@ fn different_keys_with_one_hash() {
     assert!(matches!(error, BuildError::Contradiction { first: 0, .. }), "{error}");
 }
 
-/// A key of 32 bytes with the hash of every other that `forged` makes for the same key seed. XXH3
-/// multiplies the first 8 bytes, less a constant and the seed, by the next 8: zero makes those
-/// count for nothing.
+/// A key of 32 bytes. All keys that `forged` makes for one key seed have the same hash. XXH3
+/// multiplies the first 8 bytes, less a constant and the seed, by the next 8 bytes. Here the first
+/// factor is zero, so the second one has no influence.
 fn forged(key_seed: u64, number: u64) -> [u8; 32] {
     const SECRET: u64 = 0xbe4b_a423_396c_feb8;
     let mut key = [7; 32];
@@ -87,9 +89,9 @@ fn forged(key_seed: u64, number: u64) -> [u8; 32] {
     key
 }
 
-/// Whoever knows the key seed makes as many keys as wanted that have the hash of a member: every
-/// filter of that seed has them, in as many columns as one likes. Under another seed they are found
-/// no oftener than other keys.
+/// An attacker who knows the key seed can make any number of keys with the hash of a member. Every
+/// filter with that seed reports them as members, with any number of columns. Under another seed
+/// they are no more frequent false positives than other keys.
 #[test]
 fn a_million_keys_made_to_collide_with_a_member() {
     let attempts = 1_000_000;
@@ -108,7 +110,7 @@ fn a_million_keys_made_to_collide_with_a_member() {
     }
 }
 
-/// Put in, they are one key, and the other keys keep their rate.
+/// If they are added to a filter, they count as one key, and the rate of other keys is unchanged.
 #[test]
 fn a_million_keys_of_one_hash_put_in() {
     let hostile = scale(100_000, 1_000_000, 1_000_000);
@@ -124,9 +126,9 @@ fn a_million_keys_of_one_hash_put_in() {
     assert!(found < 1.2 / 256.0, "{found}");
 }
 
-/// A filter is as large as planned, but for a Bumped ribbon, which has one seed for its layers and
-/// grows instead: a layer that holds next to nothing passes all keys on, so those behind it, two
-/// at these sizes, become as large as the first.
+/// A filter has the planned size, except for a Bumped ribbon. Its bumping layers have only seed 0,
+/// so it grows instead: a layer that holds almost no key bumps all of them, and the following
+/// layers, two at these sizes, become as large as the first.
 fn assert_grown_in_bounds(filter: &Filter, keys: u64) {
     let plan = builder(filter.variant(), filter.width(), 5.0).plan_for(keys).expect("a plan");
     let growth = filter.size_in_bytes() as f64 / plan.size_in_bytes() as f64;
@@ -134,9 +136,10 @@ fn assert_grown_in_bounds(filter: &Filter, keys: u64) {
     assert!(growth <= max, "{growth}: {filter:?}");
 }
 
-/// The chosen hashes do harm: no system got by with seed 0. The first layer of several has no other
-/// seed, so the filter has grown instead. (A Homogeneous ribbon may keep seed 0: any seed solves
-/// it, and the rate rises by the 256th of the starts that say yes to everything.)
+/// The chosen hashes are effective: no system was solved with seed 0. The first layer of several
+/// has no other seed, so the filter has grown instead. (A Homogeneous ribbon may keep seed 0,
+/// because every seed solves it. Its rate rises by 1/256: the fraction of the starts at which every
+/// key is a positive.)
 fn assert_seed_0_failed(filter: &Filter, keys: u64) {
     if filter.variant() == Variant::Homogeneous {
         return;
@@ -155,13 +158,13 @@ fn assert_seed_0_failed(filter: &Filter, keys: u64) {
     assert!(bytes[seeds].iter().all(|&seed| seed != 0), "{filter:?}");
 }
 
-/// Found by mistake, of keys of all sorts.
+/// The measured false-positive rate of random keys.
 fn measured_rate(filter: &Filter) -> f64 {
     let probes = 20_000;
     false_positives(filter, probes) as f64 / probes as f64
 }
 
-/// Under seed 0 all keys start in a 256th of the slots, and under another they do not.
+/// Under seed 0 all keys start in 1/256 of the slots; under other seeds they do not.
 #[test]
 fn hashes_chosen_against_seed_0() {
     let keys = scale(2_000, 10_000, 100_000);
@@ -175,8 +178,8 @@ fn hashes_chosen_against_seed_0() {
     }
 }
 
-/// A few hundred hashes whose starts are all but equal in a filter of that size: the same 16
-/// bits, under seed 0.
+/// A few hundred hashes whose starts are nearly equal in a filter of that size: under seed 0 their
+/// top 16 bits are the same.
 #[test]
 fn equal_starts() {
     let keys = scale(20, 100, 300);
@@ -186,9 +189,9 @@ fn equal_starts() {
     }
 }
 
-/// No seed changes a segment. Where there are several, and all keys are of one, some variants
-/// refuse them after bounded work, a Bumped ribbon grows, and a Homogeneous one says yes to nearly
-/// all keys of the segment and tells so.
+/// No seed changes the segment of a key. If there are several segments and all keys are in one,
+/// some variants fail after bounded work, a Bumped ribbon grows, and a Homogeneous ribbon returns
+/// "yes" for nearly all keys of the segment and reports the resulting rate.
 #[test]
 fn hashes_of_one_segment() {
     let keys = scale(40_000, 150_000, 1_000_000);

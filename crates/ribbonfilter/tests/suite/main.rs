@@ -1,6 +1,6 @@
-//! The library as its users see it: one program, one file a topic.
+//! Tests of the public API: one program, with one file per topic.
 //!
-//! What measures the memory of its process has a program of its own, `tests/memory.rs`.
+//! Tests that measure the memory of the process are in a separate program, `tests/memory.rs`.
 
 #[path = "../support/mod.rs"]
 mod support;

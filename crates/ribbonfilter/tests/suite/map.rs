@@ -1,4 +1,5 @@
-//! A mapped filter answers as the one in memory does, and what cannot be mapped is an error.
+//! A mapped filter returns the same results as one in memory, and a path that cannot be mapped is
+//! an error.
 
 #![cfg(feature = "mmap")]
 #![expect(unsafe_code, reason = "nobody else knows the files of these tests")]
@@ -6,7 +7,7 @@
 use ribbonfilter::{Filter, MappedBytes, OpenError};
 use std::path::{Path, PathBuf};
 
-/// A folder of this test's own, removed at the end.
+/// A folder for one test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,8 +25,8 @@ impl Drop for Folder {
 }
 
 fn map(path: &Path) -> Result<Filter<MappedBytes>, OpenError> {
-    // SAFETY: the file lies in the test's own folder. Where a test changes it, no reference to its
-    // bytes is held meanwhile.
+    // SAFETY: the file is in a folder that only this test uses. While a test changes the file, it
+    // holds no reference to the mapped bytes.
     unsafe { Filter::map_file(path) }
 }
 
@@ -53,8 +54,8 @@ fn what_cannot_be_mapped_is_an_error() {
     assert!(matches!(map(&empty), Err(OpenError::TooShort { len: 0, .. })), "an empty file");
 }
 
-/// What a map must not meet: a file that is changed in place. Nobody can notice in a query, but
-/// `verify` does, whichever byte it is, and is content again when the byte is back.
+/// A file that is changed in place while it is mapped, which the contract forbids. A query cannot
+/// detect the change, but `verify` does for every byte, and succeeds again once it is restored.
 #[test]
 fn a_change_under_the_map_is_found_by_verify() {
     use std::io::{Seek, SeekFrom, Write};

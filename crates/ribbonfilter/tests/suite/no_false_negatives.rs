@@ -1,9 +1,9 @@
-//! The worst bug there is: a key that was put in and is not found.
+//! No false negatives: every key that was added is found.
 
 use crate::support::{Keys, assert_all_found, build, builder, kinds, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
 
-/// All columns that the long run tries, whole and fractional.
+/// All numbers of columns that the long run tries, whole and fractional.
 fn columns() -> Vec<f64> {
     let whole = (1..=16).chain([24, 32]).map(f64::from);
     whole.chain([0.5, 1.1, 3.9, 7.7, 9.25, 15.001]).collect()
@@ -24,7 +24,7 @@ fn every_size_up_to_some_blocks() {
 
 #[test]
 fn every_size_of_a_bumped_filter() {
-    // Up to where all widths have bumping layers.
+    // Up to sizes at which all widths have bumping layers.
     for keys in (0..20_000).step_by(scale(499, 37, 1)).chain(0..scale(100, 1_500, 5_000)) {
         for width in [Width::W32, Width::W64, Width::W128] {
             let hashes = || (0..keys).map(|index| Keys::Random.hash(index + (keys << 20)));
@@ -77,8 +77,8 @@ fn many_keys() {
     }
 }
 
-/// Batches of filters that do not fit the core's cache prefetch. Each shape that has a compiled
-/// function, and some that go by chunks.
+/// Batches of filters that do not fit into the core's cache, so that they prefetch: every shape
+/// that has a compiled function, and some that are queried in chunks.
 #[test]
 fn batches_that_prefetch() {
     let keys = 560_000;

@@ -1,5 +1,5 @@
-//! Cutting and joining: every part answers as the filter for the keys that it covers, and all
-//! of them together are the filter again.
+//! Cutting and joining: for the keys that it covers, every part returns the same results as the
+//! filter, and all parts joined give the filter again.
 
 use crate::support::{Keys, build, builder, random, scale};
 use ribbonfilter::{Filter, JoinError, OpenError, Part, ShrinkError, Variant, Width};
@@ -11,8 +11,8 @@ fn keys(count: u64) -> impl Iterator<Item = u64> + Clone {
     (0..count).map(|index| Keys::Random.hash(index))
 }
 
-/// Filters of every width that can be cut: without and with segments, whole columns, fractions
-/// and less than one, a last block that is trimmed.
+/// Filters of every variant and width that can be cut: with and without segments, with whole and
+/// fractional columns and less than one column, and with a trimmed last block.
 fn filters(count: u64) -> Vec<Filter> {
     let mut filters = Vec::new();
     for (variant, width) in crate::support::kinds(count) {
@@ -40,7 +40,7 @@ fn covering(parts: &[Part], hash: u64) -> &Part {
     part
 }
 
-/// Asks all parts, and joins them.
+/// Queries all parts, and joins them.
 fn check(filter: &Filter, count: u64, parts: u32, probes: u64) {
     let cut = filter.cut(parts).expect("parts");
     assert_eq!(cut.len(), parts as usize);
@@ -77,7 +77,7 @@ fn parts_answer_as_the_filter() {
     }
 }
 
-/// Segments with seeds of their own, cut within and between them; a million probes.
+/// Segments with seeds of their own, cut inside and between segments; a million probes.
 #[test]
 fn seven_parts_of_many_segments() {
     for (variant, width, columns, count) in [
@@ -93,12 +93,12 @@ fn seven_parts_of_many_segments() {
     }
 }
 
-/// A part has the blocks that it owns, and no more than a block or two of the next.
+/// A part holds its own blocks, and at most one or two blocks of the next part.
 #[test]
 fn parts_cost_what_they_say() {
     for filter in filters(9000) {
         let parts = filter.cut(5).expect("parts");
-        // The blocks that equations reach into, label and footer, a segment's seed twice.
+        // The extra blocks that equations reach into, label and footer, and a duplicate seed.
         let behind = filter.columns().ceil() * f64::from(filter.width().bits()) / 8.0;
         let max = filter.size_in_bytes() as f64 + 4.0 * (behind + 52.0 + 1.0) + 12.0;
         let size: usize = parts.iter().map(Part::size_in_bytes).sum();
@@ -139,7 +139,7 @@ fn keys_and_views_as_of_a_filter() {
     }
 }
 
-/// A filter of some columns of another is cut like any other.
+/// A filter that has some columns of another can be cut like any other.
 #[test]
 fn shrunk_and_split_filters_are_cut() {
     let whole = build(builder(Variant::Standard, Width::W64, 8.5), keys(5000));
@@ -228,7 +228,7 @@ fn truncated_extended_and_altered_bytes() {
     }
 }
 
-/// Whether open or verify refuses; what is opened nevertheless must bear being asked.
+/// Whether `open` or `verify` rejects the bytes. If they can be opened, queries must not panic.
 fn refused(bytes: &[u8]) -> bool {
     let Ok(part) = Part::open(bytes) else {
         return true;
@@ -239,7 +239,7 @@ fn refused(bytes: &[u8]) -> bool {
     part.verify().is_err()
 }
 
-/// Bytes that change their length behind the part's back.
+/// Bytes whose length changes after the part was opened.
 struct Shifty<'a>(&'a [u8], &'a Cell<bool>);
 
 impl AsRef<[u8]> for Shifty<'_> {

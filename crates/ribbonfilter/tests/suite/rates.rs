@@ -1,6 +1,5 @@
-//! Rates and sizes as promised. All seeds are fixed, so a run is the same every time; the
-//! bounds are far enough out (four standard deviations and more) not to be a matter of the
-//! seed's luck.
+//! Rates and sizes are as promised. All seeds are fixed, so every run gives the same results. The
+//! bounds are at least four standard deviations wide, so a pass does not depend on a lucky seed.
 
 use crate::support::{Keys, build, builder, kinds, measured_rate, overhead, scale};
 use ribbonfilter::{Effort, Filter, Variant, Width};
@@ -12,7 +11,7 @@ fn random_keys(builder: ribbonfilter::FilterBuilder<'_>, keys: u64) -> Filter {
 #[test]
 fn the_measured_rate_is_the_expected_one() {
     let keys = scale(50_000, 1_000_000, 1_000_000);
-    // A standard deviation of 0.7 %, so that 3 % are more than four.
+    // The standard deviation is 0.7 %, so the tolerance of 3 % is more than four.
     let precision = scale(0.02, 0.007, 0.004);
     let tolerance = scale(0.09, 0.03, 0.03);
     for (variant, width) in kinds(keys) {
@@ -44,7 +43,7 @@ fn fractional_columns_are_worth_their_bits() {
     ] {
         let filter = random_keys(builder(variant, width, 7.7), keys);
         let bits = -measured_rate(&filter, scale(0.01, 0.004, 0.002)).log2();
-        // 7.622 in theory; the few probes of a debug run have an error of 0.015.
+        // In theory 7.622; a debug run has few probes and an error of 0.015.
         assert!(bits >= scale(7.58, 7.6, 7.6), "{bits} bits: {filter:?}");
         assert!((filter.columns() - 7.7).abs() < 1e-3);
     }
@@ -59,7 +58,7 @@ fn overheads_at_a_million_keys() {
         (Variant::Homogeneous, Width::W32, 7.0, 0.206),
         (Variant::Homogeneous, Width::W64, 7.0, 0.101),
         (Variant::Homogeneous, Width::W128, 7.0, 0.051),
-        // A seed for every segment: far below the paper's 14 and 6 %.
+        // With a seed for every segment, far below the 14 % and 6 % of the paper.
         (Variant::Standard, Width::W64, 7.0, 0.085),
         (Variant::Standard, Width::W128, 7.0, 0.03),
     ] {
@@ -70,7 +69,7 @@ fn overheads_at_a_million_keys() {
     }
 }
 
-/// Stored bits over those of the columns: the rate is that of the columns exactly.
+/// All stored bits divided by those of the columns: the rate is exactly that of the columns.
 #[test]
 fn balanced_overheads() {
     let bounds = [(Width::W32, 0.016), (Width::W64, 0.006), (Width::W128, 0.004)];
@@ -81,7 +80,7 @@ fn balanced_overheads() {
             let overhead = overhead(&filter, 1.0 / 128.0);
             assert!(overhead <= max, "{overhead}: {filter:?}");
         }
-        // The planner's slots are enough for every size that it may be asked for.
+        // The plan stays within the bound for every size that can be requested.
         for keys in [1 << 20, 1 << 27, (1 << 30) - 1, 1 << 40] {
             let plan = builder(Variant::Balanced, width, 7.0).plan_for(keys).expect("a plan");
             assert!(plan.bits_per_key() / 7.0 - 1.0 <= max, "{plan:?}");
@@ -89,8 +88,8 @@ fn balanced_overheads() {
     }
 }
 
-/// What lies before the boundary of fractional columns is asked a little more often than the
-/// rest; the plan allows for it.
+/// Slots before the boundary of fractional columns are queried slightly more often than the rest;
+/// the plan accounts for it.
 #[test]
 fn balanced_rates_with_fractional_columns() {
     for width in [Width::W32, Width::W64, Width::W128] {
@@ -127,8 +126,8 @@ fn standard_overhead_does_not_grow_with_the_keys() {
     }
 }
 
-/// All stored bits over those of the fingerprints, in percent above: finer than a measured
-/// rate could tell. The rate is 2^-r, as [`the_measured_rate_is_the_expected_one`] shows.
+/// The overhead of all stored bits over those of the fingerprints, in percent. This is more precise
+/// than a measured rate. The rate is 2^-r, as [`the_measured_rate_is_the_expected_one`] shows.
 #[test]
 fn bumped_overheads() {
     let bounds = [
@@ -171,7 +170,7 @@ fn targets_are_met() {
                 keys,
             );
             assert!(filter.size_in_bytes() as u64 <= bytes, "{filter:?}");
-            // One block of one column is the grain; a set of one block has no finer one.
+            // Sizes change in steps of one column of one block.
             assert!(filter.size_in_bytes() as u64 + keys.min(100) + 8 > bytes, "{filter:?}");
         }
     }

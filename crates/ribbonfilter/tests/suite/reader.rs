@@ -1,5 +1,5 @@
-//! Readers of Balanced filters and of parts, written from `docs/format.md` alone: no code of the
-//! library but the bytes.
+//! Readers of Balanced filters and of parts, written from `docs/format.md` alone. They use only
+//! the bytes, and no code of the library.
 
 use crate::support::{Keys, build, builder, random, scale};
 use ribbonfilter::{Filter, Variant, Width};
@@ -41,7 +41,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The checksum of a footer, computed from the rest of it.
+/// The checksum of a footer, computed from its other fields.
 fn footer_checksum(footer: &[u8]) -> u64 {
     let mut footer = footer.to_vec();
     footer[36..38].fill(0);
@@ -56,7 +56,7 @@ fn top(number: u64, bits: u64) -> u64 {
     if bits == 0 { 0 } else { number >> (64 - bits) }
 }
 
-/// A filter, by the fields of its footer.
+/// A filter, with the fields of its footer.
 struct Reader<'a> {
     bytes: &'a [u8],
     kind: u64,
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         fastrange(position, total).saturating_sub(smash).min(last)
     }
 
-    /// Slot and hash of a key's place.
+    /// The slot and hash of a key's location.
     fn place(&self, key_hash: u64) -> (u64, u64) {
         let (g, c) = (self.segment_bits, self.shard_bits);
         let k = g + c;
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         self.holds(slot, h, 0)
     }
 
-    /// The slots whose coefficient is 1 in an equation that starts at a slot.
+    /// The slots whose coefficient is 1 in an equation that starts at the given slot.
     fn chosen(&self, slot: u64, h: u64) -> Vec<u64> {
         let block = self.block();
         let word_0 = times(h, COEFFICIENTS_0);
@@ -206,7 +206,7 @@ fn the_description_of_the_format_is_enough_to_read_balanced_filters() {
     }
 }
 
-/// A part, by its label and the fields of its footer.
+/// A part, with its label and the fields of its footer.
 struct PartReader<'a> {
     whole: Reader<'a>,
     first: u64,
@@ -235,7 +235,7 @@ impl<'a> PartReader<'a> {
         Self { whole, first, end, segments, seeds: &bytes[solution..solution + count] }
     }
 
-    /// The filter's answer, if the part covers the key.
+    /// The filter's result, if the part covers the key.
     fn contains(&self, key_hash: u64) -> Option<bool> {
         let (whole, mixed) = (&self.whole, fold(key_hash ^ WHITEN, MIX));
         let segment = top(mixed, whole.segment_bits);

@@ -1,4 +1,4 @@
-//! Containers of shards: every key in every way of splitting, sizes, rates, processes, errors.
+//! Containers of shards: every key with every split, sizes, rates, processes, errors.
 
 use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
@@ -8,7 +8,7 @@ use ribbonfilter::{
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A builder of some split with a variant and width that suit it.
+/// A builder with a split, and a variant and width that suit it.
 fn builder(split: Split, variant: Variant, width: Width, columns: f64) -> ShardsBuilder<'static> {
     Shards::builder(split).variant(variant).width(width).columns(columns).kernel(kernel())
 }
@@ -25,8 +25,9 @@ fn assert_all_found(shards: &Shards, hashes: &[u64]) {
     assert!(shards.contains_hash_batch(hashes).iter().all(|&hit| hit), "{shards:?}");
 }
 
-/// All keys are there, alone and in batches, in what was built and in a view of it at an odd
-/// address; batches answer as single queries do; all is described truly.
+/// All keys are found, by single and batched queries, in the container and in a view of it at an
+/// odd address. Batches return the same results as single queries, and all reported properties are
+/// true.
 fn check(shards: &Shards, hashes: &[u64]) {
     shards.verify().expect("a fresh container is whole");
     assert_eq!(shards.len(), hashes.len() as u64);
@@ -72,7 +73,7 @@ fn until_full_loses_no_key() {
 #[test]
 fn by_hash_loses_no_key() {
     for keys in sizes() {
-        // Many shards are empty, or have a key or two.
+        // Many shards are empty, or have one or two keys.
         for bits in [0, 1, 5] {
             for (variant, width) in kinds((keys >> bits) * 2 + 2) {
                 if keys > 10_000 && (width == Width::W32 || bits == 1) {
@@ -103,7 +104,7 @@ fn fixed_sizes_lose_no_key_and_are_exact() {
     }
 }
 
-/// The paper's natural shards: under 1 % of empty slots for w = 64, m = 2^10.
+/// The natural shards of the paper: less than 1 % of empty slots for w = 64, m = 2^10.
 #[test]
 fn until_full_wastes_little() {
     let keys = scale(200_000, 1_000_000, 5_000_000);
@@ -118,8 +119,8 @@ fn until_full_wastes_little() {
     }
 }
 
-/// Measured rates lie within five standard deviations of those that containers tell, and at
-/// most as high as was asked for.
+/// Measured rates are within five standard deviations of the rates that containers report, and at
+/// most the requested rate.
 #[test]
 fn rates_are_as_told() {
     let keys = scale(20_000, 100_000, 1_000_000);
@@ -185,7 +186,7 @@ fn few_distinct_keys_many_times() {
     }
 }
 
-/// The shards that eight processes build, assembled, are what one process builds.
+/// Shards that are built by eight processes and then assembled equal those of one process.
 #[test]
 fn eight_processes_give_the_bytes_of_one() {
     const NUMBER: &str = "RIBBONFILTER_TEST_SHARD";
@@ -195,7 +196,7 @@ fn eight_processes_give_the_bytes_of_one() {
     let keys = 0..scale(20_000u64, 300_000, 3_000_000);
     let file = |folder: &Path, number: u64| folder.join(format!("{number}.shard"));
     if let Ok(number) = std::env::var(NUMBER) {
-        // One of the eight: it reads all keys and takes its own.
+        // One of the eight processes: it reads all keys and keeps its own.
         let number = number.parse().expect("a number");
         let folder = PathBuf::from(std::env::var_os(FOLDER).expect("a folder"));
         let mut builder = builder().only(number).expect("one of eight");
@@ -221,7 +222,7 @@ fn eight_processes_give_the_bytes_of_one() {
     for mut process in processes {
         assert!(process.wait().expect("an end").success());
     }
-    // In no order.
+    // In an arbitrary order.
     let shards: Vec<_> = [5, 0, 7, 1, 2, 6, 4, 3]
         .map(|number| Shard::open_file(file(&folder, number)).expect("a shard"))
         .into();
@@ -293,7 +294,7 @@ fn shards_that_do_not_belong_together_are_told() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    // Before there are keys as well as behind them.
+    // Before there are keys as well as after them.
     let refused = |builder: ShardsBuilder<'_>| {
         let checked = builder.check().unwrap_err();
         let error = builder.finish().unwrap_err();
@@ -340,7 +341,7 @@ fn kinds_are_not_mistaken_for_each_other() {
     assert_eq!(told(Shard::open(filter.as_bytes()).unwrap_err()), (c, a));
 }
 
-/// Containers of a few hundred keys, in every way.
+/// Containers of a few hundred keys, with every split.
 fn small_containers() -> Vec<Shards> {
     let splits = [
         (Split::UntilFull, Variant::Standard, Width::W16),
@@ -356,7 +357,7 @@ fn small_containers() -> Vec<Shards> {
     splits.into_iter().map(build).collect()
 }
 
-/// Every altered byte is noticed, and its shard named; no query panics.
+/// Every corrupt byte is detected, and the error names its shard; no query panics.
 #[test]
 fn altered_bytes_are_told_by_shard() {
     for shards in small_containers() {
@@ -414,7 +415,7 @@ fn cut_and_arbitrary_bytes_are_refused() {
             assert!(Shards::open(&bytes[..len]).is_err(), "cut to {len}");
             assert!(Shards::open(&bytes[bytes.len() - len..]).is_err(), "begun {len} late");
         }
-        // A directory of noise is opened, perhaps, and answers anything, but does not panic.
+        // A random directory may be opened and then return any result, but must not panic.
         let begin = bytes.len() - shards.directory_bytes();
         for stream in 0..scale(20, 200, 2000) {
             let mut altered = bytes.to_vec();

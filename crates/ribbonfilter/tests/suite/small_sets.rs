@@ -1,16 +1,16 @@
-//! Small sets: as good as no overhead, and rates that can be relied on.
+//! Small sets: almost no overhead, and reliable rates.
 
 use crate::support::{assert_all_found, build, builder, false_positives, overhead, random, scale};
 use ribbonfilter::{Effort, Filter, Variant, Width};
 
-/// What every filter has besides its solution and metadata.
+/// Bytes of the footer, which every filter has in addition to solution and metadata.
 const FOOTER_BYTES: usize = 40;
 
 fn key_set(set: u64, keys: u64) -> impl Iterator<Item = u64> + Clone {
     (0..keys).map(move |index| random(100 + set, index))
 }
 
-/// The mean size besides the footer over many key sets.
+/// The mean size without the footer, over many key sets.
 fn mean_data_bytes(target: impl Fn() -> ribbonfilter::FilterBuilder<'static>, keys: u64) -> f64 {
     let sets = scale(20, 100, 100);
     let total: usize = (0..sets)
@@ -46,8 +46,8 @@ fn bytes_of_thousands_of_keys() {
     }
 }
 
-/// The plan of the default, whatever the keys: its overhead at eight columns, without the fixed
-/// part; and a thorough one is never larger.
+/// The overhead of the default plan at eight columns, without the footer, for many numbers of
+/// keys. A plan with thorough effort is never larger.
 #[test]
 fn the_default_is_small_at_every_size() {
     for (keys, max) in [
@@ -70,7 +70,8 @@ fn the_default_is_small_at_every_size() {
             let target = Filter::builder().columns(8.0).effort(effort);
             target.plan_for(keys).expect("a plan").size_in_bytes()
         };
-        // Where Normal takes a Bumped filter and Thorough a Standard one, either may be smaller.
+        // At sizes for which `Normal` plans a Bumped filter and `Thorough` a Standard one, either
+        // may be smaller.
         if !(1 << 14..1 << 15).contains(&keys) {
             assert!(size(Effort::Thorough) <= size(Effort::Normal), "{keys} keys");
         }
@@ -109,7 +110,7 @@ fn every_homogeneous_filter_keeps_its_plan() {
             assert!(filter.expected_rate() <= plan.expected_rate(), "{filter:?}");
             let probes = scale(200_000, 500_000, 4_000_000);
             let rate = false_positives(&filter, probes) as f64 / probes as f64;
-            // Five standard deviations of the measurement are its own.
+            // Five standard deviations are allowed for the measurement.
             let noise = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
             assert!(rate <= plan.expected_rate() * 1.06 + noise, "{rate} measured: {filter:?}");
             let besides_the_fixed_part = FOOTER_BYTES as f64 / filter.size_in_bytes() as f64;

@@ -1,4 +1,4 @@
-//! Hashes beyond the limit go to disk, and nothing else changes.
+//! Hashes beyond the memory limit are spilled to disk, and the result is the same.
 
 #![cfg(feature = "std")]
 
@@ -7,7 +7,7 @@ use ribbonfilter::{BuildError, Filter, FilterBuilder, Phase, Variant, Width};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A builder that is used again spills again, to the same directory.
+/// A reused builder spills again, to the same directory.
 #[test]
 fn a_builder_that_was_reset() {
     let directory = Directory::new("reset");
@@ -19,12 +19,13 @@ fn a_builder_that_was_reset() {
         assert_eq!(filter.len(), 1_000_000);
         assert!(hashes.clone().all(|hash| filter.contains_hash(hash)));
     }
-    // The limit still holds, which takes the directory: in memory they would be too many.
+    // The plan still fits the limit, so the directory is still set: these keys would not fit into
+    // memory.
     assert!(builder.plan_for(1_000_000).expect("a plan").peak_memory() <= 12 << 20);
     directory.assert_empty();
 }
 
-/// A directory of the test's own. Nothing may be left in it.
+/// A directory for one test. Nothing may be left in it.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -43,7 +44,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // Fails unless it is empty.
+        // This fails unless the directory is empty.
         let removed = std::fs::remove_dir(&self.0);
         if !std::thread::panicking() {
             removed.expect("nothing was left");
@@ -59,7 +60,7 @@ fn push(
     builder
 }
 
-/// The least limit with which so many keys can be built on one thread.
+/// The minimum limit with which `keys` keys can be built on one thread.
 fn least(builder: FilterBuilder<'_>, directory: &Path, keys: u64) -> u64 {
     let plan = builder.threads(1).max_memory(1).spill_to(directory).plan_for(keys);
     plan.expect("a plan").peak_memory()
@@ -76,7 +77,7 @@ fn the_bytes_are_those_of_a_build_in_memory() {
             let in_memory = here.plan().expect("a plan").peak_memory();
             let here = here.finish().expect("in memory");
             let min = least(builder(), &directory.0, keys);
-            // A single segment cannot be read in parts.
+            // Equal for a single segment, which cannot be read in parts.
             assert!(min <= in_memory, "{variant} {width}: {min} of {in_memory}");
             let limits = [(1, min), (2, min * 5 / 4), (3, min * 2), (1, in_memory)];
             for (threads, limit) in limits {
@@ -91,10 +92,10 @@ fn the_bytes_are_those_of_a_build_in_memory() {
     }
 }
 
-/// A name, and the hash of every position.
+/// The name of a set, and its hash for every index.
 type Set = (&'static str, fn(u64) -> u64);
 
-/// Duplicates are found in the file, too, and the distinct keys are planned for.
+/// Duplicates are also removed on disk, and the plan is for the distinct keys.
 #[test]
 fn duplicates_are_removed_on_disk() {
     let directory = Directory::new("duplicates");
@@ -142,7 +143,7 @@ fn a_limit_that_is_too_low_is_refused_with_one_that_is_not() {
     }
 }
 
-/// Without a limit nothing is written, not even where nothing could be.
+/// Without a limit nothing is written, so an invalid directory is not an error.
 #[test]
 fn no_limit_no_file() {
     let mut builder = Filter::builder().spill_to("/unsupported/at/all");
@@ -162,7 +163,7 @@ fn a_directory_that_cannot_be_written_to() {
     for path in [directory.0.join("none"), file.clone()] {
         let mut builder = small().spill_to(&path);
         builder.extend(0..1_000_000);
-        // What does not fit is dropped.
+        // Hashes that do not fit into memory are dropped.
         assert!(builder.len() < 300_000);
         let error = builder.finish().expect_err("no directory");
         assert!(matches!(error, BuildError::Spill { .. }), "{error:?}");
@@ -191,7 +192,7 @@ fn nothing_is_left_of_a_build_that_is_cancelled_or_dropped() {
     directory.assert_empty();
 }
 
-/// A file system without room: the error says so, and its room is free again.
+/// A full file system: the error reports it, and the space is freed again.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk() {
@@ -215,7 +216,7 @@ fn a_full_disk() {
     assert_eq!(left, 0);
     for (number, (len, outcome)) in outcomes.into_iter().enumerate() {
         match outcome {
-            // Its 2.4 MB have room even after a failure.
+            // The 2.4 MB of this build fit even after a failure.
             Ok(filter) => assert_eq!((number, filter.len()), (1, 300_000)),
             Err(error) => {
                 assert!(number != 1 && len < 1_000_000, "{error}");

@@ -1,9 +1,9 @@
-//! Threads that build one filter, and threads that share one.
+//! Threads that build one filter, and threads that query a shared filter.
 
 use crate::support::{Keys, assert_all_found, builder};
 use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
 
-/// Sizes at which each variant has several segments, or as many as it will have.
+/// Sizes at which each variant has several segments, or its maximum.
 const KINDS: [(Variant, Width, u64); 5] = [
     (Variant::Standard, Width::W32, 20_000),
     (Variant::Standard, Width::W64, 70_000),
@@ -40,7 +40,7 @@ fn shards_and_functions_by_a_crew() {
     assert!((0..140_000).all(|key| function.get(key) == key % 8));
 }
 
-/// Nothing is locked and nothing changes: a filter is its bytes.
+/// Queries need no lock, because they do not change a filter.
 #[test]
 fn one_filter_for_many_threads() {
     fn is_shared<T: Send + Sync>(shared: &T) -> &T {

@@ -1,8 +1,7 @@
-//! Bytes from an adversary: checksums that fit whatever was altered, and every question that a
-//! reader of them can ask.
+//! Untrusted input: computes valid checksums for corrupt bytes, and runs every query on them.
 //!
-//! The mutation tests and the fuzz targets share this file. It knows of the format what
-//! `docs/format.md` tells, and nothing of the library's own code.
+//! The mutation tests and the fuzz targets share this file. It follows `docs/format.md` and uses
+//! no code of the library to compute checksums.
 
 use ribbonfilter::{Filter, Function, Part, Shard, Shards};
 use xxhash_rust::xxh3::xxh3_64;
@@ -11,15 +10,15 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const FOOTER_BYTES: usize = 40;
 /// Bytes of an entry in a directory of shards by hash.
 const ENTRY: usize = 32;
-/// Bytes between borders and footer, where shards are ranges.
+/// Bytes between borders and footer, if shards are ranges.
 const TAIL: usize = 15;
 
-/// The bytes of a little-endian number.
+/// Decodes a little-endian number.
 fn number(bytes: &[u8]) -> usize {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
 }
 
-/// Puts the magic and the version where a reader looks for them.
+/// Writes the magic number and the version into the footer.
 fn stamp(bytes: &mut [u8]) {
     if let Some(raw) = bytes.last_chunk_mut::<FOOTER_BYTES>() {
         raw[31] = raw[31] & 0xf0 | 1;
@@ -27,7 +26,7 @@ fn stamp(bytes: &mut [u8]) {
     }
 }
 
-/// Computes all checksums anew, as whoever alters a file on purpose does.
+/// Recomputes all checksums, as an attacker would do.
 pub fn seal(bytes: &mut [u8]) {
     let Some(raw) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let is_container = bytes[raw + 28] & 3 == 3;
@@ -38,7 +37,7 @@ pub fn seal(bytes: &mut [u8]) {
     bytes[raw + 36..raw + 38].copy_from_slice(&check.to_le_bytes());
 }
 
-/// The footer's own checksum.
+/// The checksum of the footer.
 fn footer_check(footer: &[u8]) -> u16 {
     const K: [u64; 5] = [
         0x9159_015a_3070_dd17,
@@ -57,7 +56,7 @@ fn footer_check(footer: &[u8]) -> u16 {
     fold(first ^ second ^ word(32) & 0xffff_0000_ffff_ffff, K[4]) as u16
 }
 
-/// Bytes with magic, version and checksums that fit.
+/// The bytes with magic number, version and valid checksums.
 pub fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = bytes.to_vec();
     stamp(&mut sealed);
@@ -65,8 +64,8 @@ pub fn sealed(bytes: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The same bytes with as many zeros before them, or as many of them left out, as the footer
-/// of a filter or function of one layer wants; nothing if that is too many.
+/// The bytes with zeros inserted or bytes removed at the front, so that they have the length that
+/// the footer requires; `None` if that is too long. For filters and functions of one layer.
 pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
     const MAX_CODE: u128 = 1 << 14;
     let field = |range: std::ops::Range<usize>| {
@@ -88,7 +87,7 @@ pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
     Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
 }
 
-/// Computes the checksums of all shards; where the directory begins, if there is one.
+/// Recomputes the checksums of all shards; returns the offset of the directory, if there is one.
 fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
     let (rest, raw) = bytes.split_at_mut(bytes.len() - FOOTER_BYTES);
     let (shards, size) = (number(&raw[14..18]), number(&raw[18..23]));
@@ -113,7 +112,7 @@ fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// The same for shards in ranges.
+/// Recomputes the checksums of shards in ranges; returns the offset of the directory.
 fn seal_ranges(rest: &mut [u8], shards: usize, raw: &[u8]) -> Option<usize> {
     let (rest, tail) = rest.split_last_chunk_mut::<TAIL>()?;
     let border = usize::from(tail[9]) + 2;
@@ -137,8 +136,8 @@ fn seal_ranges(rest: &mut [u8], shards: usize, raw: &[u8]) -> Option<usize> {
     Some(begin)
 }
 
-/// Opens the bytes as everything that they might be and asks everything that can be asked;
-/// whether something opened and verified. Panics if two answers contradict each other.
+/// Opens the bytes as every kind of structure and runs every query; returns whether any of them
+/// opened and verified. Panics if two results contradict each other.
 pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
     ask_without_opening(bytes, hashes);
     let filter = Filter::open(bytes).is_ok_and(|filter| ask_filter(&filter, hashes));
@@ -149,8 +148,8 @@ pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
     filter || function || part || shards || shard
 }
 
-/// A query that opens the filter itself takes and refuses the same bytes as opening does, and finds
-/// the same.
+/// A query that opens the filter itself accepts and rejects the same bytes as `open`, and returns
+/// the same results.
 fn ask_without_opening(bytes: &[u8], hashes: &[u64]) {
     let opened = Filter::open(bytes);
     for &hash in hashes {
@@ -174,7 +173,7 @@ fn ask_filter(filter: &Filter<&[u8]>, hashes: &[u64]) -> bool {
         filter.shrink_to_rate(filter.expected_rate().sqrt()),
     ];
     for smaller in smaller.into_iter().flatten() {
-        // Fewer columns refuse less.
+        // With fewer columns, every positive stays positive.
         let found = smaller.contains_hash_batch(hashes);
         assert!(verified && answers.iter().zip(found).all(|(&before, now)| now || !before));
         assert!(smaller.verify().is_ok() && smaller.size_in_bytes() <= filter.size_in_bytes());
@@ -227,7 +226,7 @@ fn ask_shards(shards: &Shards<&[u8]>, hashes: &[u64]) -> bool {
 fn ask_shard(shard: Shard<&[u8]>) -> bool {
     let _ = format!("{shard:?}");
     let verified = shard.verify().is_ok();
-    // A container of shards of a fixed size is as large as it says, however few its keys are.
+    // A container of fixed-size shards has the declared size for any number of keys.
     let too_large = |raw: &[u8; FOOTER_BYTES]| raw[29] >> 5 & 3 == 1 && number(&raw[18..23]) > 1024;
     if shard.as_bytes().last_chunk().is_some_and(too_large) {
         return verified;

@@ -1,9 +1,9 @@
-//! What the integration tests share: keys, variants, sizes and measured rates.
+//! Helpers of the integration tests: keys, variants, sizes and measured rates.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use ribbonfilter::{Filter, FilterBuilder, Kernel, Key, Variant, Width};
 
-/// A value for a run in debug, in release, and for the long run of `scripts/test-full`.
+/// Selects a value for a debug run, a release run, or the long run of `scripts/test-full`.
 pub fn scale<T>(debug: T, release: T, full: T) -> T {
     if std::env::var_os("RIBBONFILTER_FULL").is_some() {
         full
@@ -22,7 +22,7 @@ pub fn random(stream: u64, index: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Kinds of key sets. No key of one index equals a key of another.
+/// Kinds of key sets. Keys of different indices are distinct.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys {
     /// Random 64-bit hashes.
@@ -48,7 +48,7 @@ impl Keys {
     }
 }
 
-/// Every variant and width that makes sense for so many keys.
+/// Every variant and width that can be planned for `keys` keys.
 pub fn kinds(keys: u64) -> Vec<(Variant, Width)> {
     let pairs = Variant::ALL.iter().flat_map(|&variant| Width::ALL.map(|width| (variant, width)));
     pairs
@@ -62,7 +62,7 @@ pub fn builder(variant: Variant, width: Width, columns: f64) -> FilterBuilder<'s
     Filter::builder().variant(variant).width(width).columns(columns)
 }
 
-/// The kernel that `RIBBONFILTER_KERNEL` names, else the best of this CPU.
+/// The kernel named by `RIBBONFILTER_KERNEL`, or else the best kernel of this CPU.
 pub fn kernel() -> Kernel {
     match std::env::var("RIBBONFILTER_KERNEL") {
         Ok(name) => Kernel::by_name(&name).expect("a kernel that this CPU can run"),
@@ -77,7 +77,7 @@ pub fn build(builder: FilterBuilder<'_>, hashes: impl IntoIterator<Item = u64>) 
     builder.finish().expect("ordinary keys build").with_kernel(kernel())
 }
 
-/// Looks every key up in the opened filter, and in its bytes.
+/// Looks up every key in the opened filter and in its bytes.
 pub fn assert_all_found(filter: &Filter, hashes: impl IntoIterator<Item = u64>) {
     for (index, hash) in hashes.into_iter().enumerate() {
         assert!(filter.contains_hash(hash), "key {index} is missing in {filter:?}");
@@ -86,18 +86,18 @@ pub fn assert_all_found(filter: &Filter, hashes: impl IntoIterator<Item = u64>) 
     }
 }
 
-/// How many of `probes` keys that were never put in are found.
+/// The number of false positives among `probes` keys that are not in the set.
 pub fn false_positives(filter: &Filter, probes: u64) -> u64 {
     (0..probes).filter(|&probe| filter.contains_hash(random(2, probe))).count() as u64
 }
 
-/// The rate over enough probes that its standard deviation is `precision` of it.
+/// The measured rate, with enough probes for a relative standard deviation of `precision`.
 pub fn measured_rate(filter: &Filter, precision: f64) -> f64 {
     let probes = (1.0 / (filter.expected_rate() * precision * precision)) as u64;
     false_positives(filter, probes) as f64 / probes as f64
 }
 
-/// All stored bits over the least that any filter of this rate takes, minus one.
+/// All stored bits divided by the minimum of any filter with this rate, minus one.
 pub fn overhead(filter: &Filter, rate: f64) -> f64 {
     filter.bits_per_key() / -rate.log2() - 1.0
 }
