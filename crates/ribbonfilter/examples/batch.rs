@@ -1,12 +1,12 @@
-//! Nanoseconds a key of builds and batches of queries, on one thread: what the benchmark of the
-//! Python package (`crates/ribbonfilter-python/bench`) compares itself with.
+//! Measures builds and batched queries in nanoseconds per key, on one thread. The benchmark of the
+//! Python package (`crates/ribbonfilter-python/bench`) uses this as its baseline.
 
 use ribbonfilter::{BuildError, Filter, Key};
 use std::time::Instant;
 
 fn main() -> Result<(), BuildError> {
     let keys = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    // An odd factor permutes the 64-bit numbers.
+    // Multiplication by an odd number permutes the 64-bit numbers, so all keys are distinct.
     let numbers: Vec<u64> = (0..keys).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     measure("u64", &numbers)?;
     let strings: Vec<String> = (0..keys).map(|n| format!("{n:016}")).collect();

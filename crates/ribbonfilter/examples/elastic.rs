@@ -1,5 +1,5 @@
-//! Filters that follow the heat of a table, as ElasticBF (Li et al., USENIX ATC 2019) does:
-//! each table's filter is split into parts, and a hot table has more of them in memory.
+//! Filters that adapt to how often a table is accessed, as in ElasticBF (Li et al., USENIX ATC
+//! 2019): the filter of each table is split into parts, and a hot table keeps more parts in memory.
 //!
 //! ```text
 //! cargo run --release --example elastic
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
 
-    // A table that will stay cold need not keep on disk what is never loaded.
+    // A table that stays cold does not need the columns that are never loaded, not even on disk.
     let whole = Filter::build(0..100_000, 0.001)?;
     let small = whole.shrink_to_rate(0.05)?;
     println!(

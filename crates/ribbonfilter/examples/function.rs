@@ -1,5 +1,5 @@
-//! A static function: the lengths of a million words of a made-up language, 4 bits each,
-//! without the words. With fingerprints it also tells what is no word of it.
+//! A static function: stores the lengths of a million words of an artificial language, 4 bits each,
+//! without the words. With fingerprints it also detects keys that are not in the set.
 //!
 //! Run with `cargo run --release --example function`.
 
@@ -31,7 +31,7 @@ fn main() -> Result<(), BuildError> {
     Ok(())
 }
 
-/// The `number`-th word: syllables for its digits.
+/// The word with the given number, with one syllable per digit.
 fn word(number: u32) -> String {
     const SYLLABLES: [&str; 10] = ["ka", "lu", "mo", "ni", "pe", "ra", "si", "to", "vu", "z"];
     number.to_string().bytes().map(|digit| SYLLABLES[usize::from(digit - b'0')]).collect()

@@ -1,4 +1,4 @@
-//! Lists the kernels that this CPU can run, the best first.
+//! Lists the kernels that this CPU can run, starting with the best.
 
 fn main() {
     for kernel in ribbonfilter::Kernel::available() {

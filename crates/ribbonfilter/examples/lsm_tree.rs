@@ -1,13 +1,13 @@
-//! Ribbon filters in an LSM engine, sketched for the interfaces of fjall's lsm-tree: while a
-//! table is written every key leaves a 64-bit hash, at its end the hashes become a block of
-//! bytes, and a lookup asks the block where it lies, in the block cache or a file.
+//! Ribbon filters in an LSM engine, sketched for the interfaces of fjall's lsm-tree. While a table
+//! is written, each key is hashed to 64 bits. When the table is complete, the hashes become a block
+//! of bytes. A lookup queries the block in place, in the block cache or in a file.
 //!
 //! `cargo run --release -p ribbonfilter --example lsm_tree`
 
 use ribbonfilter::{BuildError, Filter, Key, OpenError};
 
-/// As lsm-tree's `FilterWriter`: one filter for the whole table, or one for every range of
-/// keys whose filter fills a block.
+/// Like the `FilterWriter` of lsm-tree: one filter for the whole table, or one filter per range of
+/// keys, so that each filter fills a block.
 struct FilterWriter {
     rate: f64,
     keys_a_block: usize,
@@ -20,14 +20,14 @@ impl FilterWriter {
         Self { rate, keys_a_block: usize::MAX, hashes: Vec::new(), blocks: Vec::new() }
     }
 
-    /// How many keys fit is known before the first one comes.
+    /// The number of keys that fit into a block is known before the first key.
     fn partitioned(rate: f64, block_size: u64) -> Result<Self, BuildError> {
         let keys = Filter::builder().false_positive_rate(rate).max_keys(block_size)?;
         let keys_a_block = usize::try_from(keys).unwrap_or(usize::MAX).max(1);
         Ok(Self { keys_a_block, ..Self::full(rate) })
     }
 
-    /// XXH3-64, the hash that lsm-tree takes, too. Keys come in order.
+    /// Hashes a key with XXH3-64, as lsm-tree does. Keys arrive in ascending order.
     fn register_key(&mut self, key: &[u8]) -> Result<(), BuildError> {
         self.hashes.push(key.key_hash(0));
         if self.hashes.len() == self.keys_a_block {
@@ -43,7 +43,7 @@ impl FilterWriter {
         Ok(())
     }
 
-    /// Every block, with the last key that it has, for the index of blocks.
+    /// Returns all blocks, each with its last key, for the index of blocks.
     fn finish(mut self, last_key: &[u8]) -> Result<Vec<(Vec<u8>, FilterBlock)>, BuildError> {
         if !self.hashes.is_empty() {
             self.finish_block(last_key)?;
@@ -52,11 +52,11 @@ impl FilterWriter {
     }
 }
 
-/// As lsm-tree's `FilterBlock`: bytes, and nothing beside them.
+/// Like the `FilterBlock` of lsm-tree: only the bytes.
 struct FilterBlock(Vec<u8>);
 
 impl FilterBlock {
-    /// Hashes in, bytes out.
+    /// Builds the bytes of a filter from hashes.
     fn build(hashes: &[u64], rate: f64) -> Result<Self, BuildError> {
         let mut builder = Filter::builder().false_positive_rate(rate).threads(1);
         builder.extend_hashes(hashes.iter().copied());
@@ -65,13 +65,13 @@ impl FilterBlock {
         Ok(Self(bytes))
     }
 
-    /// Queries the block where it lies: there is no other representation.
+    /// Queries the block in place, without a decoded representation.
     fn maybe_contains_hash(&self, hash: u64) -> Result<bool, OpenError> {
         Filter::contains_hash_in(&self.0, hash)
     }
 }
 
-/// The engine's index of blocks: the first one that ends with the key or behind it.
+/// Looks up a key in the index of blocks: queries the first block whose last key is not less.
 fn maybe_contains(blocks: &[(Vec<u8>, FilterBlock)], key: &[u8]) -> Result<bool, OpenError> {
     let number = blocks.partition_point(|(last_key, _)| last_key.as_slice() < key);
     let Some((_, block)) = blocks.get(number) else { return Ok(false) };

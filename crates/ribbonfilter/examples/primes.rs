@@ -1,4 +1,4 @@
-//! Builds a filter from a list of keys, asks it, and compares its promises with what it does.
+//! Builds a filter from a list of keys, queries it, and compares its promises with the results.
 //!
 //! ```text
 //! cargo run --release --example primes
@@ -6,7 +6,7 @@
 
 use ribbonfilter::Filter;
 
-/// The primes below 200,000, one a line.
+/// The primes below 200,000, one per line.
 const PRIMES: &str = include_str!("primes.txt");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{number}: {answer}");
     }
 
-    // Every prime must be found; of the absent keys, one in a hundred may be.
+    // Every prime must be found; about one in a hundred absent keys may be a false positive.
     let missing = PRIMES.lines().filter(|prime| !filter.contains(prime)).count();
     let absent = 200_000..10_200_000;
     let probes = absent.len() as f64;

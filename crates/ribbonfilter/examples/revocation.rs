@@ -1,9 +1,10 @@
 //! Exact membership within a known universe: which of all issued certificates are revoked?
 //!
-//! A filter of the revoked ones is sometimes wrong, but it is known beforehand for which of the
-//! others. So a second structure, a function of one bit, tells the revoked from just those. Both
-//! together never err for a certificate that was issued, and take little more than theory demands;
-//! browsers ship lists of revoked certificates in this manner.
+//! A filter of the revoked certificates has false positives, but because the universe is known, all
+//! of them can be listed in advance. A second structure, a function with one-bit values,
+//! distinguishes the revoked certificates from these false positives. Together they are exact for
+//! every issued certificate, and take little more space than the theoretical minimum. Browsers
+//! ship lists of revoked certificates in this way.
 //!
 //! Run with `cargo run --release --example revocation`.
 
@@ -11,21 +12,21 @@ use ribbonfilter::{BuildError, Filter, Function};
 use std::f64::consts::LN_2;
 
 const ISSUED: u64 = 2_000_000;
-/// One in so many is revoked.
+/// One of this many certificates is revoked.
 const REVOKED: u64 = 100;
 
 struct Revocations {
-    /// Says no for most that are not revoked.
+    /// Returns `false` for most certificates that are not revoked.
     filter: Filter,
-    /// 1 for the revoked, 0 for all others that the filter lets pass.
+    /// 1 for revoked certificates, 0 for the false positives of the filter.
     exact: Function,
 }
 
 impl Revocations {
     fn build(issued: impl Iterator<Item = u64> + Clone) -> Result<Self, BuildError> {
         let revoked: Vec<u64> = issued.clone().filter(is_revoked).collect();
-        // A bit of the filter costs every revoked one a bit, and halves the others in the function:
-        // this is where they are in balance.
+        // One more column in the filter costs one bit per revoked certificate, and halves the false
+        // positives in the function. This rate minimises the sum.
         let others = issued.clone().count() - revoked.len();
         let rate = (revoked.len() as f64 / (others as f64 * LN_2)).min(0.5);
         let filter = Filter::build(&revoked, rate)?;
@@ -50,7 +51,8 @@ fn main() -> Result<(), BuildError> {
     let revoked = issued.filter(is_revoked).count() as u64;
     let sizes = [list.filter.size_in_bytes(), list.exact.size_in_bytes()];
     let bits = |bytes: usize| bytes as f64 * 8.0 / revoked as f64;
-    // Any such list tells one of so many sets of this size from all others.
+    // Any exact list identifies one of `binomial(ISSUED, revoked)` sets. The sum is the
+    // logarithm of this number.
     let least: f64 =
         (0..revoked).map(|k| ((ISSUED - k) as f64 / (revoked - k) as f64).log2()).sum();
     let (all, least) = (bits(sizes[0] + sizes[1]), least / revoked as f64);
@@ -70,7 +72,7 @@ fn serial(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// What the authority knows.
+/// Whether a certificate is revoked: the knowledge of the issuing authority.
 fn is_revoked(serial: &u64) -> bool {
     (serial ^ serial >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1 << 32) / REVOKED
 }

@@ -1,5 +1,5 @@
-//! One filter from many processes: each builds a shard of its own from the keys it finds, and
-//! the shards are put together into one file.
+//! One filter from many processes: each process builds one shard from its keys, and the shards are
+//! assembled into one file.
 //!
 //! ```text
 //! cargo run --release --example shards
@@ -12,8 +12,8 @@ use std::process::Command;
 
 const SPLIT: Split = Split::ByHash { bits: 3 };
 
-/// What one process does: it sees all keys here, and keeps those of its shard. Had the keys been
-/// sent to processes by `SPLIT.shard_of_hash`, it would see no others.
+/// The work of one process. Here it reads all keys and keeps those of its shard. If the keys were
+/// distributed by `SPLIT.shard_of_hash`, each process would read only its own keys.
 fn build_one(number: u64, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut builder = Shards::builder(SPLIT).false_positive_rate(0.001).only(number)?;
     builder.extend(0..1_000_000);
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     assert!((0..1_000_000).all(|key| set.contains(key)));
 
-    // Small shards, each filled until nothing more fits.
+    // Small shards, each filled until the next key does not fit.
     let mut builder = Shards::builder(Split::UntilFull).false_positive_rate(0.001);
     builder.extend(0..1_000_000);
     let small = builder.finish()?;
