@@ -1,4 +1,4 @@
-//! What both builders are inside: settings and pushed keys, up to the bytes.
+//! The common core of both builders: settings and pushed keys in, bytes out.
 
 use crate::build::{self, Item, Resources, Store, Value};
 use crate::error::BuildError;
@@ -9,7 +9,7 @@ use crate::ribbon::equation::mix;
 use crate::storage::bytes::OwnedBytes;
 use core::ops::ControlFlow;
 
-/// Keys, each mapped to something, and how they are to be built.
+/// Keys with their values, and the settings of the build.
 pub(crate) struct Collected<'p, V> {
     pub(crate) settings: Settings,
     pub(crate) store: Store<V>,
@@ -17,7 +17,7 @@ pub(crate) struct Collected<'p, V> {
     pub(crate) max_memory: Option<u64>,
     pub(crate) kernel: Option<Kernel>,
     progress: Reporter<'p>,
-    /// What failed while keys were pushed, reported at the end.
+    /// The first failure while keys were pushed, reported by `build`.
     failure: Option<BuildError>,
 }
 
@@ -39,7 +39,7 @@ impl<V> Default for Collected<'_, V> {
 #[cfg(feature = "parallel")]
 const MAX_THREADS: usize = 1024;
 
-/// All that a build needs besides its settings.
+/// All that a build needs in addition to its settings.
 pub(crate) type Taken<'a, 'p, V> = (Store<V>, Resources, &'a mut Reporter<'p>);
 
 impl<'p, V: Value> Collected<'p, V> {
@@ -58,8 +58,8 @@ impl<'p, V: Value> Collected<'p, V> {
         }
     }
 
-    /// Hashes keys under another seed. Those that were pushed already cannot be hashed again, so
-    /// with any the build fails: they would not be found.
+    /// Sets the seed under which keys are hashed. Keys that were already pushed cannot be hashed
+    /// again and would not be found, so the build fails if there are any.
     pub(crate) fn set_key_seed(&mut self, key_seed: u64) {
         if self.len() > 0 {
             self.fail(BuildError::TooLate { setting: "key_seed" });
@@ -93,8 +93,8 @@ impl<'p, V: Value> Collected<'p, V> {
         self.store.len()
     }
 
-    /// Makes room for more keys. A failure is remembered and reported by `build`; no more keys
-    /// are kept then, and those that were are gone.
+    /// Reserves capacity for more keys. A failure is stored and reported by `build`; all keys are
+    /// then dropped, and no more are kept.
     #[cold]
     fn grow(&mut self, additional: usize) {
         if self.failure.is_some() {
@@ -106,7 +106,7 @@ impl<'p, V: Value> Collected<'p, V> {
         }
     }
 
-    /// Remembers the first failure, and gives up the keys.
+    /// Stores the first failure, and drops the keys.
     fn fail(&mut self, failure: BuildError) {
         self.failure.get_or_insert(failure);
         self.store = self.store.emptied();
@@ -116,14 +116,14 @@ impl<'p, V: Value> Collected<'p, V> {
         Ok(self.settings.plan(keys, 0)?.with_means(self.means()))
     }
 
-    /// Builds what the settings say; the keys are gone then.
+    /// Builds according to the settings. Consumes the keys.
     pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
         let settings = self.settings;
         let (mut store, resources, progress) = self.take()?;
         build::build(&mut store, &settings, resources, progress)
     }
 
-    /// The same, but the buffer of the keys stays for the next ones.
+    /// Builds and clears the keys, but keeps their buffer for the next ones.
     pub(crate) fn build_and_reset(&mut self) -> Result<OwnedBytes, BuildError> {
         let settings = self.settings;
         let (mut store, resources, progress) = self.take()?;
@@ -133,18 +133,19 @@ impl<'p, V: Value> Collected<'p, V> {
         built
     }
 
-    /// Forgets all keys, and what failed while they were pushed. Their buffer stays.
+    /// Removes all keys, and any failure while they were pushed. Keeps their buffer.
     pub(crate) fn reset(&mut self) {
         self.failure = None;
         self.store.clear();
     }
 
-    /// The pushed keys, which are gone then, and what a build may use and whom it tells.
+    /// Takes the pushed keys, with the resources that a build may use and its progress reporter.
     pub(crate) fn take(&mut self) -> Result<Taken<'_, 'p, V>, BuildError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        // In this order: where keys may be spilled to goes with them.
+        // `resources` reads from the store how its keys are spilled, so it comes before the store
+        // is taken.
         let resources = self.resources();
         let emptied = self.store.emptied();
         let store = core::mem::replace(&mut self.store, emptied);
@@ -161,7 +162,7 @@ impl<'p, V: Value> Collected<'p, V> {
         Means { threads: self.thread_count() as u64, max_memory, runs }
     }
 
-    /// The threads that a build will use.
+    /// The number of threads that a build will use.
     fn thread_count(&self) -> usize {
         match self.threads {
             #[cfg(feature = "parallel")]
@@ -173,14 +174,14 @@ impl<'p, V: Value> Collected<'p, V> {
         }
     }
 
-    /// Writes what was built; how many bytes.
+    /// Writes the built bytes. Returns their number.
     #[cfg(feature = "std")]
     pub(crate) fn write(
         &mut self,
         bytes: &[u8],
         mut writer: impl std::io::Write,
     ) -> Result<u64, BuildError> {
-        /// Bytes between two reports.
+        /// Bytes between two progress reports.
         const PIECE: usize = 1 << 20;
         let (mut done, total) = (0, bytes.len() as u64);
         for piece in bytes.chunks(PIECE) {

@@ -1,26 +1,26 @@
-//! Items of one key that are mapped to different values.
+//! Finds a key that is mapped to two different values.
 //!
-//! No seed solves a system with both, and no variant has a place for both, so construction
-//! fails; then they are looked for here, in the order in which they came.
+//! No seed solves a system with both items and no variant can store both, so construction fails.
+//! Only then are the items searched for contradictions, in insertion order.
 
 use super::{Item, Value};
 use crate::error::{BuildError, OutOfMemory};
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
-/// Whether any two of some items contradict each other.
+/// Whether any two of the items contradict each other.
 pub(crate) fn is_among<V: Value>(items: &[Item<u64, V>]) -> Result<bool, OutOfMemory> {
     Ok(V::CONTRADICTS && !contradictory_hashes(items)?.is_empty())
 }
 
-/// Refuses items of which two contradict each other, naming the first that contradicts one
-/// before it.
+/// Returns an error if two items contradict each other. It names the first item that contradicts an
+/// earlier one.
 pub(super) fn refuse<V: Value>(items: &[Item<u64, V>]) -> Result<(), BuildError> {
     if !V::CONTRADICTS {
         return Ok(());
     }
     let hashes = contradictory_hashes(items)?;
-    // Where each of these hashes came first, and with which value.
+    // The position of the first item with each of these hashes, and its value.
     let mut firsts = Vec::new();
     try_reserve(&mut firsts, hashes.len())?;
     firsts.resize(hashes.len(), None);
@@ -34,7 +34,7 @@ pub(super) fn refuse<V: Value>(items: &[Item<u64, V>]) -> Result<(), BuildError>
     Ok(())
 }
 
-/// The hashes that occur with different values, ascending.
+/// The hashes that occur with different values, in ascending order.
 fn contradictory_hashes<V: Value>(items: &[Item<u64, V>]) -> Result<Vec<u64>, OutOfMemory> {
     let mut sorted = Vec::new();
     try_reserve(&mut sorted, items.len())?;

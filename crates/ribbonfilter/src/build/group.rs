@@ -1,12 +1,12 @@
-//! A run of segments whose keys are worked on together.
+//! A run of segments whose keys are processed together.
 //!
-//! Segments are the top bits of a mixed hash, so a run of `2^k` of them that begins at a
-//! multiple of `2^k` is given by fewer top bits: its keys can be set apart before the number
-//! of segments is known.
+//! Segments are the top bits of a mixed hash, so a run of `2^k` of them that begins at a multiple
+//! of `2^k` is identified by fewer top bits. Its keys can be separated before the number of
+//! segments is known.
 
 use crate::ribbon::equation::segment;
 
-/// All segments whose numbers begin with the same bits.
+/// All segments whose numbers share the same leading bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     segment_bits: u32,
@@ -20,47 +20,49 @@ impl Group {
         Self::new(segment_bits, 0, 0)
     }
 
-    /// One of `1 << group_bits` groups, which must not be more than there are segments.
+    /// Group `number` of `1 << group_bits` groups. There must not be more groups than segments.
     pub(crate) fn new(segment_bits: u32, group_bits: u32, number: u64) -> Self {
         debug_assert!(group_bits <= segment_bits && number >> group_bits == 0);
         Self { segment_bits, group_bits, number }
     }
 
-    /// Its first segment.
+    /// The first segment of the group.
     pub(crate) fn first(self) -> u64 {
         self.number << (self.segment_bits - self.group_bits)
     }
 
-    /// How many segments it has.
+    /// The number of segments in the group.
     pub(crate) fn len(self) -> usize {
         1 << (self.segment_bits - self.group_bits)
     }
 
-    /// Its segments.
+    /// The segments of the group.
     pub(crate) fn segments(self) -> core::ops::Range<u64> {
         self.first()..self.first() + self.len() as u64
     }
 
-    /// Which of `1 << bits` cells, given by the top bits as segments are, it consists of; the
-    /// groups must not be more than these.
+    /// The cells that the group consists of, out of `1 << bits` cells. Cells, like segments, are
+    /// the top bits of the mixed hash. There must not be more groups than cells.
     #[cfg(feature = "std")]
     pub(crate) fn cells(self, bits: u32) -> core::ops::Range<usize> {
         let each = bits - self.group_bits;
         (self.number << each) as usize..((self.number + 1) << each) as usize
     }
 
-    /// The group that has the segment so many behind its first, or itself if it is the only one.
+    /// The group that contains the segment `segments` after the first of this group, or this group
+    /// if it is the only one.
     pub(crate) fn after(self, segments: u64) -> Self {
         let further = segments >> (self.segment_bits - self.group_bits);
         Self { number: self.number + further, ..self }
     }
 
-    /// The bit of a mixed hash that halves the group, its halves, and so on.
+    /// The bit of a mixed hash that splits the group in halves (level 0), its halves (level 1), and
+    /// so on.
     pub(crate) fn bit(self, level: u32) -> u32 {
         63 - self.group_bits - level
     }
 
-    /// Which of its segments a mixed hash belongs to, counted from its first.
+    /// The segment of a mixed hash, counted from the first segment of the group.
     #[inline(always)]
     pub(crate) fn place(self, mixed: u64) -> usize {
         (segment(mixed, self.segment_bits) - self.first()) as usize

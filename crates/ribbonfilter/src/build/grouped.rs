@@ -1,7 +1,7 @@
-//! A segment's keys in groups: what a Balanced ribbon needs to add bucket by bucket.
+//! A segment's keys in groups, as a Balanced ribbon needs them to insert bucket by bucket.
 //!
-//! Count, then scatter. The groups are in the order of the slots, so that the keys that are
-//! inserted together lie side by side, and so do the rows that they meet.
+//! The keys are counted, then scattered. Groups are in slot order, so that keys that are inserted
+//! together are adjacent in memory, and so are the rows that they meet.
 
 use super::{Item, Value};
 use crate::error::OutOfMemory;
@@ -9,20 +9,20 @@ use crate::ribbon::equation::Seeded;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
-/// Budget for one segment's keys, used from segment to segment.
+/// Buffer for one segment's keys, reused for every segment.
 #[derive(Default)]
 pub(crate) struct Grouped<V> {
     items: Vec<Item<Seeded, V>>,
-    /// Where each group ends.
+    /// The end of each group.
     ends: Vec<usize>,
-    /// The keys that each shard has taken.
+    /// The number of keys that each shard holds.
     pub(crate) loads: Vec<usize>,
-    /// Rows that a bucket has filled.
+    /// The rows that the current bucket has filled.
     rows: Vec<usize>,
 }
 
 impl<V: Value> Grouped<V> {
-    /// Orders keys by their groups.
+    /// Orders keys by group.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
@@ -34,7 +34,7 @@ impl<V: Value> Grouped<V> {
         try_reserve(&mut self.ends, groups)?;
         self.ends.resize(groups, 0);
         items.clone().for_each(|item| self.ends[group(item.hash)] += 1);
-        // Each group's count becomes its beginning, and its end once all are scattered.
+        // Each count becomes the beginning of its group, and its end once all keys are scattered.
         let mut begin = 0;
         for end in &mut self.ends {
             begin += core::mem::replace(end, begin);
@@ -52,7 +52,7 @@ impl<V: Value> Grouped<V> {
         Ok(())
     }
 
-    /// The keys of a group, and room for the rows that they fill.
+    /// The keys of a group, and a buffer for the rows that they fill.
     #[inline(always)]
     pub(crate) fn group(&mut self, group: usize) -> (&[Item<Seeded, V>], &mut Vec<usize>) {
         let begin = if group == 0 { 0 } else { self.ends[group - 1] };

@@ -1,7 +1,7 @@
-//! What travels through construction: a hash of a key and, in a function, its value.
+//! The items that construction works on: a hash of a key and, in a function, its value.
 //!
-//! A filter is a function whose values are fingerprints (paper, section 2). Those follow
-//! from the hash, so a filter's items are hashes alone and take no more room than these.
+//! A filter is a function whose values are fingerprints (paper, section 2). Fingerprints follow
+//! from the hash, so a filter's items are hashes alone and take no additional space.
 
 use super::Task;
 use crate::build::variant::{self, Failure, Solved};
@@ -9,7 +9,7 @@ use crate::ribbon::equation::Seeded;
 use crate::solve::banding::RightSide;
 use core::fmt::Debug;
 
-/// A key on its way: some hash of it, and what it is mapped to.
+/// A key during construction: a hash of it and its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Item<H, V> {
     pub(crate) hash: H,
@@ -17,7 +17,7 @@ pub(crate) struct Item<H, V> {
 }
 
 impl<H, V> Item<H, V> {
-    /// The same key with a hash made of its hash.
+    /// The same key with its hash mapped by `hash`.
     #[inline(always)]
     pub(crate) fn map<G>(self, hash: impl FnOnce(H) -> G) -> Item<G, V> {
         Item { hash: hash(self.hash), value: self.value }
@@ -31,20 +31,20 @@ impl<H> From<H> for Item<H, ()> {
     }
 }
 
-/// What keys are mapped to: nothing in a filter, a row of bits in a function.
+/// The value of a key: `()` in a filter, a row of bits in a function.
 pub(crate) trait Value: Copy + Debug + Default + Ord + Send + Sync + 'static {
-    /// Whether two items of one key can contradict each other. If so, the order in which
-    /// they came is kept, to tell which ones they are.
+    /// Whether two items of one key can contradict each other. If so, insertion order is kept, so
+    /// that an error can name them.
     const CONTRADICTS: bool;
 
-    /// As a word of a file; nothing is 0.
+    /// The value as a word of the spill file; 0 for `()`.
     #[cfg(feature = "std")]
     fn to_word(self) -> u64;
 
     #[cfg(feature = "std")]
     fn from_word(word: u64) -> Self;
 
-    /// Solves a task by its variant.
+    /// Solves a task with the variant of its plan.
     fn solve(task: &mut Task<'_, '_, Self>) -> Result<Solved, Failure>;
 }
 
@@ -82,9 +82,9 @@ impl Value for u64 {
     }
 }
 
-/// A right-hand side as keys have it: what the slots of a key must sum to.
+/// The right-hand side of a key's equation: the sum that its slots must have.
 pub(crate) trait Goal: RightSide {
-    /// What keys are mapped to in a system of such right-hand sides.
+    /// The value of a key in a system with such right-hand sides.
     type Value: Value;
 
     fn of(item: Item<Seeded, Self::Value>) -> Self;
@@ -97,7 +97,7 @@ impl Goal for () {
     fn of(_: Item<Seeded, ()>) {}
 }
 
-/// Zero, in a homogeneous system whose free variables are to be kept where right-hand sides are.
+/// Zero, in a homogeneous system that stores its free variables where right-hand sides are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zero(u32);
 

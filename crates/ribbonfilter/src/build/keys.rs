@@ -1,19 +1,19 @@
-//! The keys of a build, one group of segments after another.
+//! The keys of a build, one group of segments at a time.
 
 use super::{Group, Partitioned, Spill, Value};
 use crate::error::BuildError;
 use crate::plan::Schedule;
 
-/// Keys in the order of their segments.
+/// Keys in segment order.
 pub(crate) enum Keys<'a, V: Value> {
     /// In memory: a single group.
     Here(Partitioned<'a, V>),
-    /// In a file, from which each group is read when its turn comes.
+    /// In a file, from which each group is read when it is needed.
     Spilled(&'a Spill<V>, Schedule),
 }
 
 impl<V: Value> Keys<'_, V> {
-    /// How many groups there are, as a power of two.
+    /// The number of groups, as a power of two.
     pub(crate) fn group_bits(&self) -> u32 {
         match self {
             Self::Here(_) => 0,

@@ -1,10 +1,10 @@
-//! From key hashes to the bytes of a filter, or with values to those of a function.
+//! Turns key hashes into the bytes of a filter, or key hashes and values into those of a function.
 //!
-//! The hashes are partitioned by segment; the variant finds seeds and solves segment by
-//! segment, straight into the bytes; the footer closes them. Two things can send the
-//! work back to the start: a share of duplicates that would waste space, after which the
-//! distinct keys are planned anew, and slots that no seed can use, after which there are
-//! more of them (by the paper's factor (w + 1) / w, [`MAX_GROWTH`] times at most).
+//! The hashes are partitioned by segment. The variant finds seeds and solves one segment after
+//! another, directly into the output bytes, and the footer completes them. Two events restart the
+//! work. If the fraction of duplicates is high enough to waste space, they are removed and the
+//! distinct keys are planned again. If no seed works for the planned slots, the plan gets more
+//! slots (by the paper's factor (w + 1) / w, at most [`MAX_GROWTH`] times).
 
 mod budget;
 pub(crate) mod collect;
@@ -52,14 +52,14 @@ use crate::ribbon::width::Band;
 use crate::storage::bytes::OwnedBytes;
 use alloc::vec::Vec;
 
-/// How often the slots are increased before construction gives up.
+/// How many times the number of slots is increased before construction fails.
 pub(crate) const MAX_GROWTH: u32 = 16;
 
-/// Of so many keys one may be a duplicate; with more, duplicates are removed and the
-/// distinct keys are planned anew.
+/// One key in this many may be a duplicate. Above that fraction, duplicates are removed and the
+/// distinct keys are planned again.
 const DUPLICATE_SHARE: u64 = 1024;
 
-/// What a variant works on.
+/// The input and output of a variant's construction.
 pub(crate) struct Task<'a, 'p, V: Value> {
     pub(crate) plan: &'a Plan,
     pub(crate) keys: &'a Keys<'a, V>,
@@ -69,7 +69,7 @@ pub(crate) struct Task<'a, 'p, V: Value> {
 }
 
 impl<V: Value> Task<'_, '_, V> {
-    /// Does a job for every segment, and gives the results in their order.
+    /// Runs `job` on every segment and returns the results in segment order.
     pub(crate) fn each<B: Band, R: Goal<Value = V>, T: Send>(
         &mut self,
         workers: &mut Workers<B, R>,
@@ -78,7 +78,7 @@ impl<V: Value> Task<'_, '_, V> {
         workers.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
     }
 
-    /// Whether something is true of the keys of any segment.
+    /// Whether `is` holds for the keys of any segment.
     pub(crate) fn any_segment(
         &self,
         mut is: impl FnMut(&[Item<u64, V>]) -> Result<bool, BuildError>,
@@ -96,7 +96,7 @@ impl<V: Value> Task<'_, '_, V> {
         Ok(false)
     }
 
-    /// Threads with room to work in.
+    /// One workspace per thread.
     pub(crate) fn workers<B: Band, R: Goal<Value = V>>(
         &self,
     ) -> Result<Workers<B, R>, OutOfMemory> {
@@ -104,12 +104,13 @@ impl<V: Value> Task<'_, '_, V> {
     }
 }
 
-/// What may be used for a build; it has no influence on the bytes.
+/// The resources that a build may use. They have no influence on the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) kernel: Kernel,
     pub(crate) means: Means,
-    /// The most keys that a layer or level may bump, and the memory that all of them need.
+    /// The maximum number of keys that a layer or level may bump, and the number of bytes to report
+    /// as needed if one bumps more.
     bumped: (u64, u64),
 }
 
@@ -122,12 +123,12 @@ impl Resources {
         usize::try_from(self.means.threads).unwrap_or(usize::MAX)
     }
 
-    /// The same with so many threads.
+    /// The same resources with the given number of threads.
     pub(crate) fn with_threads(self, threads: usize) -> Self {
         Self { means: Means { threads: threads as u64, ..self.means }, ..self }
     }
 
-    /// What is used of them by a build that spills, if they are enough.
+    /// The resources that a spilling build uses, or [`Failure::Crowded`] if they do not suffice.
     fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
         if schedule.peak > self.means.max_memory {
             return Err(Failure::Crowded { needed: schedule.peak });
@@ -135,20 +136,20 @@ impl Resources {
         let max = plan.bumped_keys();
         Ok(Self {
             means: Means { threads: schedule.threads, ..self.means },
-            // Random hashes stay far below.
+            // Random hashes stay far below this maximum.
             bumped: (max + max / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
             ..self
         })
     }
 
-    /// Budget for what a layer or level bumps.
+    /// The budget for the keys that a layer or level bumps.
     pub(crate) fn budget_for_bumped(&self) -> Budget {
         let (max, needed) = self.bumped;
         Budget::new(max, needed)
     }
 }
 
-/// Builds a filter from mixed key hashes, or a function from these and rows of bits.
+/// Builds a filter from mixed key hashes, or a function from mixed key hashes and values.
 pub(crate) fn build<V: Value>(
     store: &mut Store<V>,
     settings: &Settings,
@@ -182,8 +183,9 @@ pub(crate) fn build<V: Value>(
                     return Err(BuildError::Unsolvable { keys: plan.keys(), slots: plan.slots() });
                 }
             }
-            // As with many redundant keys. If there are few, they are no duplicates that would
-            // have been removed elsewhere, and the bytes must not depend on the memory.
+            // Duplicates may have caused this, so they are removed, as with many redundant keys. If
+            // at most `few` were removed, a build with more memory would have kept them. The bytes
+            // must not depend on the memory limit, so this build fails.
             Err(Failure::Crowded { needed }) => {
                 if distinct || store.remove_duplicates(0, &resources)? <= few {
                     let limit = resources.means.max_memory;
@@ -196,7 +198,7 @@ pub(crate) fn build<V: Value>(
     }
 }
 
-/// Solves the plan once; the finished bytes and the number of redundant keys.
+/// Solves the plan once. Returns the finished bytes and the number of redundant keys.
 fn attempt<V: Value>(
     plan: &Plan,
     keys: &Keys<'_, V>,
@@ -214,7 +216,7 @@ fn attempt<V: Value>(
     Ok((bytes, solved.redundant))
 }
 
-/// Writes metadata and footer after a solution, and returns what the footer says.
+/// Writes metadata and footer after the solution, and returns the footer.
 pub(crate) fn complete(bytes: &mut [u8], plan: &Plan, key_seed: u64, solved: &Solved) -> Footer {
     let footer = footer(plan, key_seed, solved);
     let metadata = match plan.shape.variant {
@@ -226,7 +228,7 @@ pub(crate) fn complete(bytes: &mut [u8], plan: &Plan, key_seed: u64, solved: &So
     footer
 }
 
-/// What the footer tells of a solved system.
+/// The footer of a solved system.
 pub(crate) fn footer(plan: &Plan, key_seed: u64, solved: &Solved) -> Footer {
     let seed = if plan.shape.segment_seeds() { None } else { solved.seeds.first() };
     let mut footer = Footer::EMPTY.with_rate(solved.rate);

@@ -1,11 +1,12 @@
 //! A segment's hashes under a seed, roughly in the order of their starts.
 //!
-//! Inserted in order of arrival, every key of a large segment would miss the cache. The
-//! start is monotone in the seeded hash, so scattering by the top bits is enough: the keys
-//! of one part start within a few thousand slots of each other.
+//! In insertion order, every key of a large segment would miss the cache. The start is monotone in
+//! the seeded hash, so scattering by the top bits is enough: the keys of one part start within a
+//! few thousand slots of each other.
 //!
-//! Parts are given room for some standard deviations more than their share, so the hashes
-//! need not be counted first. Only if they are so skewed that a part overflows are they.
+//! Each part has capacity for its expected number of hashes and some standard deviations more, so
+//! the hashes need not be counted first. They are counted only if they are so skewed that a part
+//! overflows.
 
 use super::{Item, Value};
 use crate::error::OutOfMemory;
@@ -13,24 +14,25 @@ use crate::ribbon::equation::{Seed, Seeded, seeded};
 use crate::storage::memory::try_filled_huge;
 use alloc::vec::Vec;
 
-/// A part has between so many keys and twice as many, as a power of two: its rows fit the
-/// nearest caches.
+/// Minimum number of keys in a part, as a power of two; the maximum is twice that, until
+/// [`MAX_PARTS_LOG`] limits the parts. The rows of a part fit the first two levels of cache.
 const PART_LOG: u32 = 12;
-/// No more parts than the processor can write to side by side.
+/// Maximum number of parts, as a power of two: the processor can write to this many locations in
+/// alternation.
 const MAX_PARTS_LOG: u32 = 9;
 
-/// Budget for one segment's hashes, used from segment to segment.
+/// Buffer for one segment's hashes, reused for every segment.
 #[derive(Default)]
 pub(crate) struct Ordered<V> {
     items: Vec<Item<Seeded, V>>,
-    /// Where each part begins, and the end of the last.
+    /// The beginning of each part, and the end of the last.
     borders: Vec<usize>,
-    /// Where each part's hashes end.
+    /// The end of each part's hashes.
     ends: Vec<usize>,
 }
 
 impl<V: Value> Ordered<V> {
-    /// Brings the hashes of a segment's keys under a seed into order.
+    /// Orders the hashes of a segment's keys under a seed.
     #[inline(always)]
     pub(crate) fn fill(&mut self, keys: &[Item<u64, V>], seed: Seed) -> Result<(), OutOfMemory> {
         let parts_log = (keys.len() >> PART_LOG).max(1).ilog2().min(MAX_PARTS_LOG);
@@ -39,7 +41,8 @@ impl<V: Value> Ordered<V> {
         self.fill_parts(keys, 1 << parts_log, room, hash, |hash| hash.part(parts_log))
     }
 
-    /// The same with any parts: so many, with room for so many hashes in each.
+    /// Scatters the hashes to `parts` parts, each with capacity for `room` hashes. `part` selects
+    /// the part of a hash.
     #[inline(always)]
     pub(crate) fn fill_parts(
         &mut self,
@@ -64,7 +67,7 @@ impl<V: Value> Ordered<V> {
         Ok(())
     }
 
-    /// Puts each hash behind the others of its part; whether all had room.
+    /// Appends each hash to its part. Returns whether every part had enough capacity.
     #[inline(always)]
     fn scatter(
         &mut self,
@@ -75,9 +78,9 @@ impl<V: Value> Ordered<V> {
         let parts = self.borders.len() - 1;
         let needed = self.borders[parts];
         if self.items.len() < needed {
-            // What is there goes first: there is no room for both.
+            // Free the old buffer first: the memory budget does not cover both.
             self.items = Vec::new();
-            // Somewhat more, for segments that are somewhat larger.
+            // A little more, for segments that are slightly larger.
             self.items = try_filled_huge(Item::default(), needed + needed / 64)?;
         }
         self.ends.clear();
@@ -89,13 +92,14 @@ impl<V: Value> Ordered<V> {
         let Self { items, ends, .. } = self;
         let mut put = |(part, item): (usize, Item<Seeded, V>)| {
             let end = &mut ends[part];
-            // A part that overflows spoils others, but is noticed below.
+            // A part that overflows overwrites others; that is detected below.
             if let Some(place) = items.get_mut(*end) {
                 *place = item;
             }
             *end += 1;
         };
-        // Several are hashed before any is put, since putting waits for the one before.
+        // Hash four keys before storing any: a store has to wait for the preceding update of
+        // `ends`.
         let (fours, rest) = keys.as_chunks::<4>();
         for four in fours {
             four.map(in_part).into_iter().for_each(&mut put);
@@ -113,7 +117,7 @@ impl<V: Value> Ordered<V> {
     }
 }
 
-/// The room for one part: its share, and seven standard deviations.
+/// The capacity of one part: its expected size and seven standard deviations.
 pub(crate) fn room(keys: usize, parts_log: u32) -> usize {
     let share = (keys >> parts_log) + 1;
     if parts_log == 0 { keys } else { share + 7 * share.isqrt() + 8 }
@@ -128,7 +132,7 @@ mod tests {
     fn check(keys: &[u64]) {
         let items: Vec<Item<u64, ()>> = keys.iter().map(|&key| key.into()).collect();
         let mut ordered = Ordered::default();
-        // Budget that is there already must not matter.
+        // A buffer left over from an earlier seed must not matter.
         for seed in [0, 1, 7].map(Seed::new) {
             ordered.fill(&items, seed).expect("memory");
             let mut expected: Vec<Seeded> = keys.iter().map(|&key| seeded(key, seed)).collect();

@@ -1,9 +1,9 @@
-//! Keys in the order of their segments.
+//! Orders keys by segment.
 //!
-//! Segments are the top bits of the mixed hashes, so keys are ordered where they are: halved by
+//! Segments are the top bits of the mixed hashes, so keys are ordered in place: they are split by
 //! the first bit, each half by the second, and so on. That takes no memory, and at most eight
-//! passes up to 10^8 keys. Keys that must stay in the order in which they came, those of a
-//! function, are counted and scattered to a copy instead.
+//! passes for up to 10^8 keys. The keys of a function must stay in insertion order; they are
+//! counted and scattered to a copy instead.
 
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
@@ -13,17 +13,17 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The keys of some segments by their mixed hashes, those of a segment side by side.
+/// The mixed hashes of the keys of some segments, contiguous per segment.
 pub(crate) struct Partitioned<'a, V: Value> {
     items: Cow<'a, [Item<u64, V>]>,
-    /// Where each segment begins, and the end of the last.
+    /// The beginning of each segment, and the end of the last.
     borders: Cow<'a, [usize]>,
     /// The first of the segments.
     first: u64,
 }
 
 impl<'a, V: Value> Partitioned<'a, V> {
-    /// Orders keys by their segments; those that are given are left as they are, or gone.
+    /// Orders keys by segment. Borrowed keys stay unchanged; owned keys are ordered in place.
     pub(crate) fn new(
         items: impl Into<Cow<'a, [Item<u64, V>]>>,
         group: Group,
@@ -57,13 +57,14 @@ impl<'a, V: Value> Partitioned<'a, V> {
         Ok(Self { items: ordered.into(), borders: borders.into(), first })
     }
 
-    /// Keys that are in order already, and where each segment begins and the last ends.
+    /// Wraps keys that are already in order. `borders` holds the beginning of each segment and the
+    /// end of the last.
     #[cfg(feature = "std")]
     pub(crate) fn ordered(items: Vec<Item<u64, V>>, borders: Vec<usize>, first: u64) -> Self {
         Self { items: items.into(), borders: borders.into(), first }
     }
 
-    /// The same keys, where they are.
+    /// A borrowed view of the same keys.
     pub(crate) fn view(&self) -> Partitioned<'_, V> {
         Partitioned {
             items: Cow::Borrowed(&self.items),
@@ -78,14 +79,13 @@ impl<'a, V: Value> Partitioned<'a, V> {
         &self.items[self.borders[place]..self.borders[place + 1]]
     }
 
-    /// All keys, in the order of their segments.
+    /// All keys, in segment order.
     pub(crate) fn into_items(self) -> Cow<'a, [Item<u64, V>]> {
         self.items
     }
 }
 
-/// Orders keys by their segments where they are; where each segment begins, and the end of the
-/// last.
+/// Orders keys by segment, in place. Returns the beginning of each segment and the end of the last.
 pub(super) fn order_in_place<V: Value>(
     items: &mut [Item<u64, V>],
     group: Group,
@@ -95,7 +95,7 @@ pub(super) fn order_in_place<V: Value>(
     let mut borders = Vec::new();
     try_reserve(&mut borders, group.len() + 1)?;
     borders.push(0);
-    // Halved until there is a piece for every thread.
+    // Split in halves until there is a piece for every thread.
     let shared = threads.next_power_of_two().ilog2().min(bits);
     let mut pieces = Vec::from([items]);
     for level in 0..shared {
@@ -117,7 +117,8 @@ pub(super) fn order_in_place<V: Value>(
     Ok(borders)
 }
 
-/// Orders keys by some bits, and adds how many have each value of them.
+/// Orders keys by a range of bits, and appends to `sizes` the number of keys for each value of
+/// these bits.
 fn order_by_bits<V>(
     items: &mut [Item<u64, V>],
     group: Group,
@@ -133,10 +134,11 @@ fn order_by_bits<V>(
     order_by_bits(high, group, bits, sizes);
 }
 
-/// Brings the keys without a bit before those with it.
+/// Moves the keys whose bit is 0 to the front. Returns both halves.
 ///
-/// Which one a key is cannot be foreseen, so there is no branch: each key is exchanged with the
-/// first of those with the bit, which stays the first unless the key has none.
+/// The bit of a key cannot be predicted, so the loop has no branch. Each key is swapped with the
+/// first key whose bit is 1. The position of that key advances only if the key that was swapped in
+/// has bit 0.
 fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
     let mut low = 0;
     for at in 0..items.len() {
@@ -146,13 +148,13 @@ fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
     items.split_at_mut(low).into()
 }
 
-/// As many threads as have a key for every segment each: what a thread knows of a segment takes
-/// more memory than a key.
+/// The number of threads such that each has at least one key per segment: the per-segment state of
+/// a thread takes more memory than a key.
 fn worthwhile(threads: usize, keys: usize, segments: usize) -> usize {
     threads.min(keys / segments).max(1)
 }
 
-/// How many keys of a share each segment has.
+/// Counts how many keys of a chunk belong to each segment.
 fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
     let mut counts = try_filled(0, group.len())?;
     for item in share {
@@ -161,7 +163,7 @@ fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMem
     Ok(counts)
 }
 
-/// Where each segment begins, and the end of the last.
+/// The beginning of each segment, and the end of the last.
 fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMemory> {
     let mut borders = try_filled(0, segments + 1)?;
     for segment in 0..segments {
@@ -171,8 +173,7 @@ fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMe
     Ok(borders)
 }
 
-/// Cuts the ordered keys into a piece for every segment and share; those of a share
-/// together.
+/// Splits the output into one piece per segment and chunk, grouped by chunk.
 fn pieces<'a, T>(
     counts: &[Vec<usize>],
     ordered: &'a mut [T],
@@ -193,7 +194,7 @@ fn pieces<'a, T>(
     Ok(pieces)
 }
 
-/// Writes each key of a share into its segment's piece.
+/// Writes each key of a chunk into the piece of its segment.
 fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [Item<u64, V>]>) {
     for &item in share {
         let piece = &mut pieces[group.place(item.hash)];
@@ -204,7 +205,7 @@ fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [
     }
 }
 
-/// Does all pieces of work, on as many threads as there are pieces, the calling one included.
+/// Runs `job` on every piece of work, with one thread per piece, including the calling thread.
 #[cfg(feature = "parallel")]
 fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
     use std::sync::Mutex;
@@ -225,7 +226,7 @@ fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Ve
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Does all work on the calling thread.
+/// Runs `job` on every piece of work, on the calling thread.
 #[cfg(not(feature = "parallel"))]
 fn on_threads<W, T>(work: Vec<W>, job: impl Fn(W) -> T) -> Vec<T> {
     work.into_iter().map(job).collect()
@@ -236,7 +237,7 @@ mod tests {
     use super::*;
     use crate::testing::Random;
 
-    /// Whatever the threads, segments and keys: every key is in its segment, and none is lost.
+    /// For any number of threads, segments and keys, every key is in its segment and none is lost.
     #[test]
     fn keys_are_in_their_segments() {
         let mut random = Random(3);
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Sixteen threads of 2^24 counts and pieces each would take 6 GB, for however few keys.
+    /// Sixteen threads with 2^24 counts and pieces each would take 6 GB, even for few keys.
     #[test]
     fn threads_take_no_more_memory_than_keys() {
         for (threads, keys, segments, expected) in

@@ -1,4 +1,4 @@
-//! Tells from the starts alone how crowded a seed makes a segment.
+//! Measures from the starts alone how crowded a segment is under a seed.
 
 use super::Item;
 use crate::error::OutOfMemory;
@@ -8,15 +8,16 @@ use crate::ribbon::shape::Shape;
 use crate::storage::memory::try_filled;
 use alloc::vec::Vec;
 
-/// Counters that fit the nearest cache, as a power of two. In a larger segment each counts
-/// the starts of several slots: what makes a queue long is a crowd over hundreds of slots,
-/// which is seen just as well. Within a run of `2^k` slots about `k` of a queue are hidden.
+/// Number of counters that fit the first-level cache, as a power of two. In a larger segment each
+/// counter covers the starts of several slots. A queue becomes long when hundreds of slots are
+/// crowded, and that shows just as well with such counters. Within a run of `2^k` slots, about `k`
+/// of a queue's length stay hidden.
 const COUNTERS_LOG: u32 = 15;
 
-/// Counts keys by their starts, for one segment and seed after another.
+/// Counts keys by their starts, for one segment and one seed at a time.
 pub(crate) struct Screen {
     starts: Starts,
-    /// A counter is for `1 << slots_log` starts.
+    /// Each counter covers `1 << slots_log` starts.
     slots_log: u32,
     counters: Vec<u8>,
 }
@@ -24,14 +25,15 @@ pub(crate) struct Screen {
 impl Screen {
     pub(crate) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
         let starts = shape.starts();
-        // Half a power of two below the size of the cache, for the keys that pass by.
+        // In a larger segment this yields at least half as many counters as fit the cache, but not
+        // all of them. The rest of the cache is for the keys that stream through.
         let slots_log = (starts.count().ilog2() + 1).saturating_sub(COUNTERS_LOG);
         let counters = try_filled(0, (starts.count() >> slots_log) as usize + 1)?;
         Ok(Self { starts, slots_log, counters })
     }
 
-    /// The longest queue of a segment's keys under a seed, or any that is longer than `limit`. A
-    /// count that fills its byte stands for any number: an endless queue.
+    /// The longest queue of a segment's keys under a seed, or any queue longer than `limit`. A
+    /// counter that saturates could stand for any number of keys, so the result is then `u32::MAX`.
     #[inline(always)]
     pub(crate) fn longest_queue<V>(
         &mut self,
@@ -47,7 +49,7 @@ impl Screen {
             let counter = &mut counters[place];
             *counter += u8::from(*counter != u8::MAX);
         };
-        // Several are hashed before any is counted, since counting waits for the one before.
+        // Hash four keys before counting any: an increment has to wait for the preceding one.
         let (fours, rest) = keys.as_chunks::<4>();
         for keys in fours {
             keys.each_ref().map(place).into_iter().for_each(&mut count);
@@ -56,7 +58,7 @@ impl Screen {
         if counters.contains(&u8::MAX) {
             return u32::MAX;
         }
-        // What a run of several slots hides.
+        // The queue length that counters over several slots hide.
         let hidden = *slots_log;
         let limit = limit.saturating_sub(hidden);
         rate::longest_queue(counters, 1 << hidden, limit).saturating_add(hidden)

@@ -1,4 +1,4 @@
-//! The pushed keys: in memory, or spilled as far as they are too many.
+//! The pushed keys: in memory, or spilled to a file where they exceed the budget.
 
 use super::{Directory, Group, Item, Keys, Partitioned, Resources, Spill, Value, contradiction};
 use crate::build::variant::Failure;
@@ -9,13 +9,13 @@ use crate::storage::memory::try_reserve_huge;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// Keys by their mixed hashes, each mapped to something.
+/// Mixed key hashes, each with its value.
 pub(crate) struct Store<V> {
-    /// Those in memory, in the order in which they were pushed.
+    /// The items in memory, in insertion order.
     pub(crate) items: Vec<Item<u64, V>>,
-    /// Where others may go.
+    /// The directory to spill to, if any.
     pub(crate) directory: Option<Directory>,
-    /// Those that went there.
+    /// The items that were spilled.
     spill: Option<Spill<V>>,
 }
 
@@ -36,25 +36,26 @@ impl<V: Value> Store<V> {
         self.spill.as_ref().map_or(0, Spill::len) + self.items.len() as u64
     }
 
-    /// A store without keys and without a buffer for them, that spills to the same directory.
+    /// An empty store that has no buffer and spills to the same directory.
     pub(crate) fn emptied(&self) -> Self {
         Self { directory: self.directory.clone(), ..Self::default() }
     }
 
-    /// Removes all keys; their buffer stays.
+    /// Removes all keys and keeps their buffer.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.spill = None;
     }
 
-    /// How keys are spilled, if they may be.
+    /// How keys are spilled; `None` if they must not be.
     pub(crate) fn runs(&self, max_memory: u64) -> Option<Runs> {
         self.directory.as_ref()?;
         let begun = self.spill.as_ref().map(Spill::runs);
         Some(begun.unwrap_or_else(|| Runs::within(max_memory, size_of::<Item<u64, V>>() as u64)))
     }
 
-    /// Makes room for at least one more key, and for so many if memory allows it.
+    /// Reserves capacity for at least one more key, and for `additional` keys if the memory budget
+    /// allows it.
     pub(crate) fn grow(
         &mut self,
         additional: usize,
@@ -71,7 +72,7 @@ impl<V: Value> Store<V> {
         Ok(try_reserve_huge(&mut self.items, additional)?)
     }
 
-    /// Gives the keys, in groups and by segments, to some work.
+    /// Runs `work` on the keys, ordered by group and segment.
     pub(super) fn with_keys<T>(
         &mut self,
         plan: &Plan,
@@ -105,13 +106,14 @@ impl<V: Value> Store<V> {
         done
     }
 
-    /// Writes what is in memory to the file.
+    /// Writes the keys in memory to the file.
     fn spill_all(&mut self, runs: Runs) -> Result<(), BuildError> {
         if let (None, Some(directory)) = (&self.spill, &self.directory) {
             self.spill = Some(Spill::create(directory, runs)?);
         }
         if let Some(spill) = &mut self.spill {
-            // More than a run if the limit came after the keys.
+            // There can be more than one run if the memory limit was set after the keys were
+            // pushed.
             let run = usize::try_from(runs.items).unwrap_or(usize::MAX);
             self.items.chunks_mut(run).try_for_each(|run| spill.write(run))?;
             self.items.clear();
@@ -119,8 +121,8 @@ impl<V: Value> Store<V> {
         Ok(())
     }
 
-    /// Reads what is in the file into memory. What is there already goes to the file first: there
-    /// may be no room for it beside all others.
+    /// Reads all spilled keys into memory. The keys in memory are written to the file first,
+    /// because the budget may not cover them in addition to the others.
     fn fetch_all(&mut self) -> Result<(), BuildError> {
         if let Some(runs) = self.spill.as_ref().map(Spill::runs) {
             self.spill_all(runs)?;
@@ -132,8 +134,8 @@ impl<V: Value> Store<V> {
         Ok(())
     }
 
-    /// Leaves each key once, beside so many bytes that are kept; how many are removed. Refuses
-    /// keys that contradict each other.
+    /// Removes duplicate keys and returns how many were removed. `kept` bytes of the memory budget
+    /// stay in use. Returns an error if keys contradict each other.
     pub(super) fn remove_duplicates(
         &mut self,
         kept: usize,
@@ -151,10 +153,10 @@ impl<V: Value> Store<V> {
     }
 }
 
-/// Spilled keys, each once, within so many bytes of which some are taken.
+/// The spilled keys without duplicates. Uses at most `limit` bytes, of which `taken` are in use.
 fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
     let size = size_of::<Item<u64, V>>() as u64;
-    // Of three parts one holds a cell and one what is to be written.
+    // Of the three parts, one holds a cell and one the items to be written.
     let max = limit.saturating_sub(taken) / 3 / size;
     let distinct = spill.distinct(usize::try_from(max).unwrap_or(usize::MAX).max(4))?;
     distinct.ok_or_else(|| {
@@ -170,7 +172,7 @@ mod tests {
     use crate::{BuildError, Filter, Variant};
     use alloc::vec::Vec;
 
-    /// Builds within the least that random hashes need.
+    /// Builds within the minimum memory that random hashes need.
     fn build(variant: Variant, hashes: &[u64]) -> Result<Filter, BuildError> {
         let builder = Filter::builder().variant(variant).columns(2.0).max_memory(1);
         let builder = builder.spill_to(std::env::temp_dir());
@@ -180,8 +182,9 @@ mod tests {
         builder.finish()
     }
 
-    /// Different hashes that all belong to one segment, and to one cell: refused wherever that
-    /// segment was planned for a share of the keys, and built without a loss where it is the only one.
+    /// Distinct hashes that all belong to one segment and to one cell. The build is refused where
+    /// the plan assigns that segment only a fraction of the keys, and succeeds without a loss where
+    /// it is the only segment.
     #[test]
     fn a_crowd_in_one_of_several_segments_is_refused() {
         let mut random = Random(5);

@@ -1,13 +1,14 @@
-//! Threads beside the calling one, which are gone when the work is done.
+//! Threads in addition to the calling one, all joined before the call returns.
 
 use alloc::vec::Vec;
 use std::thread::{Builder, scope};
 
-/// Toils on threads of their own while the caller's own work is done; what that gives.
+/// Runs each of `toils` on a thread of its own and `own` on the calling thread. Returns the result
+/// of `own`.
 ///
-/// A thread that the system refuses leaves its work to the others. All are joined: the end of a
-/// scope alone would only wait for their closures, while threads were still coming to their end,
-/// perhaps in a library that the caller then unloads.
+/// If the system refuses a thread, the others take over its work. All threads are joined
+/// explicitly. The end of a scope waits only for their closures; the threads themselves could still
+/// be terminating, perhaps in a library that the caller then unloads.
 pub(super) fn beside<F: FnOnce() + Send, T>(
     toils: impl Iterator<Item = F>,
     own: impl FnOnce() -> T,
@@ -33,7 +34,7 @@ mod tests {
 
     static GONE: AtomicU32 = AtomicU32::new(0);
 
-    /// Counts threads that are really at their end.
+    /// Counts threads that have run their thread-local destructors.
     struct Slow;
 
     impl Drop for Slow {

@@ -1,7 +1,7 @@
-//! Threads that share the segments of one build.
+//! The threads among which a build distributes its segments.
 //!
-//! Segments are independent, so the bytes do not depend on who solves which. The calling
-//! thread is one of the workers, and the only one that reports progress.
+//! Segments are independent, so the bytes do not depend on which thread solves which segment. The
+//! calling thread is one of the workers, and the only one that reports progress.
 
 use super::workspace::Workspace;
 use super::{Goal, Group, Item, Keys, Partitioned, Value};
@@ -14,18 +14,18 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
 use alloc::vec::Vec;
 
-/// One segment to be worked on.
+/// One segment to solve.
 pub(crate) struct Segment<'a, V> {
     pub(crate) keys: &'a [Item<u64, V>],
-    /// Its first slot in the whole system.
+    /// The segment's first slot in the whole system.
     pub(crate) first_slot: u64,
-    /// Where its bits lie in `bytes`, counted from its own first slot.
+    /// The location of its bits in `bytes`, counted from the segment's first slot.
     pub(crate) layout: Layout,
-    /// The bytes of its blocks and, if it is the only segment, all that follow.
+    /// The bytes of its blocks and, if it is the only segment, all bytes that follow.
     pub(crate) bytes: &'a mut [u8],
 }
 
-/// Where the solution of a segment goes.
+/// The output location of a segment's solution.
 pub(crate) struct Place<'a> {
     pub(crate) number: u64,
     first_slot: u64,
@@ -34,14 +34,14 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The segment, with its keys.
+    /// Adds the segment's keys.
     pub(crate) fn with<V: Value>(self, keys: &'a Partitioned<'_, V>) -> Segment<'a, V> {
         let Self { number, first_slot, layout, bytes } = self;
         Segment { keys: keys.segment(number), first_slot, layout, bytes }
     }
 }
 
-/// Cuts the bytes of a system into those of its segments.
+/// Splits the bytes of a system into those of its segments.
 pub(crate) fn places<'a>(
     shape: &Shape,
     mut bytes: &'a mut [u8],
@@ -60,14 +60,14 @@ pub(crate) fn places<'a>(
     })
 }
 
-/// A workspace for every thread of a build.
+/// One workspace for every thread of a build.
 pub(crate) struct Workers<B, R: Goal> {
     workspaces: Vec<Workspace<B, R>>,
     segments: u64,
 }
 
 impl<B: Band, R: Goal> Workers<B, R> {
-    /// A workers of at most `threads`, and no more than there are segments.
+    /// Workspaces for at most `threads` threads, and for no more threads than there are segments.
     pub(crate) fn new(shape: &Shape, kernel: Kernel, threads: usize) -> Result<Self, OutOfMemory> {
         let segments = shape.segments();
         let threads = threads.min(usize::try_from(segments).unwrap_or(usize::MAX));
@@ -78,8 +78,8 @@ impl<B: Band, R: Goal> Workers<B, R> {
         Ok(Self { workspaces, segments })
     }
 
-    /// Does a job for every segment of a system, and gives the results in their order. The
-    /// first failure ends it.
+    /// Runs `job` on every segment of a system and returns the results in segment order. The first
+    /// failure stops the work.
     pub(crate) fn each<T: Send>(
         &mut self,
         shape: &Shape,
@@ -91,7 +91,7 @@ impl<B: Band, R: Goal> Workers<B, R> {
         each_group(&mut self.workspaces, shape, keys, bytes, progress, job)
     }
 
-    /// The same for some segments, which follow others that are done already.
+    /// Runs `job` on the given segments, of which the first is number `before` of the system.
     pub(crate) fn each_from<'a, T: Send>(
         &mut self,
         before: usize,
@@ -103,8 +103,8 @@ impl<B: Band, R: Goal> Workers<B, R> {
     }
 }
 
-/// Does a job for every segment of a system, one group of them after another, on a thread
-/// for every workspace, and gives the results in their order. The first failure ends it.
+/// Runs `job` on every segment of a system, one group after another, with one thread per workspace.
+/// Returns the results in segment order. The first failure stops the work.
 pub(crate) fn each_group<W: Send, V: Value, T: Send>(
     workspaces: &mut [W],
     shape: &Shape,
@@ -125,8 +125,9 @@ pub(crate) fn each_group<W: Send, V: Value, T: Send>(
     Ok(results)
 }
 
-/// Does a job for each of `total` segments, or shards, of which some were done `before`, on a
-/// thread for every workspace, and gives the results in their order. The first error ends it.
+/// Runs `job` on `segments`, which are segments or shards, with one thread per workspace. Progress
+/// is reported out of `total`, of which `before` were completed earlier. Returns the results in
+/// order. The first error stops the work.
 pub(crate) fn each<W: Send, S: Send, T: Send, E: From<BuildError> + Send>(
     workspaces: &mut [W],
     before: usize,
@@ -149,7 +150,7 @@ pub(crate) fn each<W: Send, S: Send, T: Send, E: From<BuildError> + Send>(
     Ok(results)
 }
 
-/// Shares the segments among several threads, the calling one included.
+/// Distributes the segments among several threads, including the calling one.
 #[cfg(feature = "parallel")]
 fn together<W: Send, S: Send, T: Send, E: From<BuildError> + Send>(
     first: &mut W,

@@ -1,4 +1,4 @@
-//! What one thread needs to solve one segment after another.
+//! The buffers that one thread uses to solve one segment after another.
 
 use super::{Goal, Grouped, Item, Ordered, Screen};
 use crate::error::OutOfMemory;
@@ -10,7 +10,7 @@ use crate::ribbon::width::Band;
 use crate::solve::back_substitution::Solve;
 use crate::solve::banding::{Banding, Equation};
 
-/// The system of one segment and the room around it, used from segment to segment.
+/// The linear system of one segment and the buffers around it, reused for every segment.
 pub(crate) struct Workspace<B, R: Goal> {
     shape: Shape,
     kernel: Kernel,
@@ -32,7 +32,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         })
     }
 
-    /// The longest queue of a segment's keys under a seed, or any that is longer than `limit`.
+    /// The longest queue of a segment's keys under a seed, or any queue longer than `limit`.
     pub(crate) fn longest_queue(
         &mut self,
         keys: &[Item<u64, R::Value>],
@@ -42,8 +42,8 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed), limit })
     }
 
-    /// Makes the system of a segment's keys under a seed: the number of redundant ones, or
-    /// nothing if one is inconsistent.
+    /// Builds the system of a segment's keys under a seed. Returns the number of redundant keys, or
+    /// `None` if a key is inconsistent.
     pub(crate) fn band(
         &mut self,
         keys: &[Item<u64, R::Value>],
@@ -52,7 +52,8 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
     }
 
-    /// The system as it is, and grouped, for a variant that orders and inserts keys itself.
+    /// The kernel, the system and the buffer for grouped keys, for a variant that orders and
+    /// inserts keys itself.
     pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Grouped<R::Value>) {
         (self.kernel, &mut self.banding, &mut self.grouped)
     }

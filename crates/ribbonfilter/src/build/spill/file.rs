@@ -1,8 +1,8 @@
-//! Hashes that are kept in a file until their segments' turn comes.
+//! Stores hashes in a file until their segments are solved.
 //!
-//! The file consists of *runs*, written one after another, each in the order of its *cells*:
-//! the top bits of the mixed hashes. Where every cell of every run begins is known, so a
-//! group of segments is one range of each run, read from end to end.
+//! The file consists of *runs*, written one after another. Each run is ordered by *cell*: the top
+//! bits of the mixed hashes. The beginning of every cell of every run is kept in memory, so a group
+//! of segments is one range of each run and is read sequentially.
 //!
 //! ```text
 //! run 0    | cell 0 | cell 1 | cell 2 | cell 3 |
@@ -10,9 +10,9 @@
 //! group 1                     ^^^^^^^^^^^^^^^^^                    ^^^^^^^^^^^^^^^^^
 //! ```
 //!
-//! The file has no name, so nothing has to be removed. What a system has taken it may still
-//! lose, when it cannot write in the end; lest that be a key that is not found, the sum of
-//! each cell's hashes is kept in memory and compared.
+//! The file has no name, so nothing has to be removed. The operating system may lose data that it
+//! accepted, if it later fails to write it. So that this does not become a false negative, the sum
+//! of each cell's hashes is kept in memory and compared.
 
 use super::unnamed_file;
 use crate::build::{Group, Item, Partitioned, Value, order_in_place};
@@ -27,7 +27,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Where files may be.
+/// A directory for spill files.
 pub(crate) type Directory = PathBuf;
 
 /// Items in a file.
@@ -35,13 +35,14 @@ pub(crate) struct Spill<V> {
     directory: PathBuf,
     file: File,
     runs: Runs,
-    /// For every run, where in the file each cell begins, in items, and where the last ends.
+    /// For every run, the beginning of each cell in the file, in items, and the end of the last
+    /// cell.
     borders: Vec<Vec<u64>>,
     cells: Vec<Cell>,
     values: PhantomData<V>,
 }
 
-/// What is known of a cell, of all runs together.
+/// The number and sum of a cell's items, over all runs.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     items: u64,
@@ -76,7 +77,7 @@ impl<V: Value> Spill<V> {
         self.runs
     }
 
-    /// Writes a run, and leaves it in the order of its cells.
+    /// Writes a run. Orders `items` by cell.
     pub(crate) fn write(&mut self, items: &mut [Item<u64, V>]) -> Result<(), BuildError> {
         let borders = order_in_place(items, Group::all(self.runs.cell_bits), 1)?;
         let begin = self.len();
@@ -88,7 +89,7 @@ impl<V: Value> Spill<V> {
         Ok(())
     }
 
-    /// Writes items behind all others.
+    /// Appends items to the file.
     fn append(&mut self, items: &[Item<u64, V>]) -> io::Result<()> {
         self.file.seek(SeekFrom::End(0))?;
         let mut writer = BufWriter::with_capacity(self.runs.buffer as usize, &self.file);
@@ -103,7 +104,7 @@ impl<V: Value> Spill<V> {
         threads: usize,
     ) -> Result<Partitioned<'static, V>, BuildError> {
         let cells = group.cells(self.runs.cell_bits);
-        // If a segment is no part of a cell, its keys can be put where they belong.
+        // If a segment consists of whole cells, its keys are read directly to their location.
         let pieces = if cells.len() >= group.len() { group.len() } else { 1 };
         let loaded = self.read(cells, pieces, group.first())?;
         match pieces == group.len() {
@@ -115,8 +116,8 @@ impl<V: Value> Spill<V> {
         }
     }
 
-    /// The items of some cells in so many pieces of as many cells each: segments, of which this
-    /// is the first.
+    /// The items of some cells in `pieces` pieces of equally many cells. The pieces are segments;
+    /// `first` is the number of the first.
     fn read(
         &self,
         cells: Range<usize>,
@@ -129,7 +130,8 @@ impl<V: Value> Spill<V> {
         for number in 0..pieces {
             borders[number + 1] = borders[number] + self.sum_of(piece(number)).items as usize;
         }
-        // As much room for every group, lest allocators keep what another group does not fit.
+        // The same capacity for every group, so that the allocator can reuse the buffer of the
+        // preceding group.
         let mut items = Vec::new();
         try_reserve(&mut items, self.fullest_run(cells.len()) as usize)?;
         items.resize(borders[pieces], Item::default());
@@ -149,7 +151,7 @@ impl<V: Value> Spill<V> {
         Ok(Partitioned::ordered(items, borders, first))
     }
 
-    /// Reads a range of items.
+    /// A reader of a range of items.
     fn reader(&self, items: Range<u64>) -> Result<impl Read, BuildError> {
         let size = size_of::<Item<u64, V>>() as u64;
         let bytes = (items.end - items.start) * size;
@@ -170,7 +172,7 @@ impl<V: Value> Spill<V> {
         Ok(())
     }
 
-    /// What is known of some cells together.
+    /// The number and sum of the items of some cells.
     fn sum_of(&self, cells: Range<usize>) -> Cell {
         self.cells[cells].iter().fold(Cell::default(), |sum, cell| Cell {
             items: sum.items + cell.items,
@@ -178,7 +180,7 @@ impl<V: Value> Spill<V> {
         })
     }
 
-    /// Refuses cells in which not that was found which was written.
+    /// Returns an error if the items found in some cells are not those that were written.
     fn check(&self, cells: Range<usize>, found: Cell) -> Result<(), BuildError> {
         match found.sum == self.sum_of(cells).sum {
             true => Ok(()),
@@ -189,19 +191,19 @@ impl<V: Value> Spill<V> {
         }
     }
 
-    /// The items of the fullest of `1 << bits` groups of cells.
+    /// The number of items in the fullest of `1 << bits` groups of cells.
     pub(crate) fn fullest(&self, bits: u32) -> u64 {
         self.fullest_run(self.cells.len() >> bits)
     }
 
-    /// The items of the fullest group of so many cells.
+    /// The number of items in the fullest group of `cells` cells.
     fn fullest_run(&self, cells: usize) -> u64 {
         let groups = self.cells.chunks(cells);
         groups.map(|group| group.iter().map(|cell| cell.items).sum()).max().unwrap_or(0)
     }
 
-    /// The same items, each once, in runs of at most so many; nothing if the different ones of
-    /// a single cell are more than that.
+    /// The same items without duplicates, in runs of at most `max` items. `None` if the distinct
+    /// items of a single cell do not fit a buffer of `max` items; see [`Self::distinct_of`].
     pub(crate) fn distinct(&self, max: usize) -> Result<Option<Self>, BuildError> {
         let mut distinct = Self::create(&self.directory, self.runs)?;
         let mut pending = Vec::new();
@@ -218,7 +220,8 @@ impl<V: Value> Spill<V> {
         Ok(Some(distinct))
     }
 
-    /// The different items of a cell, unless they are more than so many.
+    /// The distinct items of a cell. `None` if a full buffer of `max` items is still more than
+    /// three quarters full after its duplicates are removed.
     fn distinct_of(
         &self,
         cell: usize,
@@ -230,7 +233,7 @@ impl<V: Value> Spill<V> {
             while start < end {
                 if items.len() == max {
                     deduplicate(&mut items);
-                    // Too little room would make it a long way.
+                    // With so little free space, the rest of the cell could take many rounds.
                     if items.len() > max / 4 * 3 {
                         return Ok(None);
                     }
@@ -283,7 +286,7 @@ mod tests {
     use super::*;
     use crate::testing::Random;
 
-    /// Some runs of random items, and all of them.
+    /// Spills some runs of random items. Also returns all items.
     fn spilled<V: Value>(cell_bits: u32) -> (Spill<V>, Vec<Item<u64, V>>) {
         let runs = Runs { items: 1000, cell_bits, buffer: 4096 };
         let mut spill = Spill::create(&std::env::temp_dir(), runs).expect("a directory");
@@ -298,7 +301,7 @@ mod tests {
         (spill, all)
     }
 
-    /// Whatever the cells and groups, every segment has its items.
+    /// For any number of cells and groups, every segment has its items.
     fn check_segments<V: Value>() {
         for (cell_bits, segment_bits) in [(0, 0), (3, 0), (3, 2), (3, 3), (3, 6), (0, 4)] {
             let (spill, mut all) = spilled::<V>(cell_bits);
@@ -315,7 +318,7 @@ mod tests {
                     }
                     assert!(loaded.into_items().len() as u64 <= spill.fullest(group_bits));
                 }
-                // Sorted within segments, and these in order: sorted.
+                // Segments are in order and sorted within, so all items are sorted.
                 assert_eq!(found, all, "{cell_bits} {segment_bits} {group_bits}");
             }
         }

@@ -1,4 +1,4 @@
-//! Keys that are not in memory: in a file, or unsupported without the standard library.
+//! Keys that are spilled to a file. Unsupported without the standard library.
 
 #[cfg(feature = "std")]
 mod file;

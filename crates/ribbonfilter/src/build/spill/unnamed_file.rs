@@ -1,7 +1,8 @@
-//! A file that nobody else sees and that is gone when it is closed, however that happens.
+//! A file that no other process sees and that disappears when it is closed, even by a crash.
 //!
-//! Linux has files without a name. Elsewhere a file is given one and loses it at once, or, on
-//! Windows, when it is closed; a process that is killed in between may leave an empty file.
+//! Linux has files without a name. Elsewhere the file is created with a name that is removed
+//! immediately or, on Windows, when the file is closed. A process that is killed in between may
+//! leave an empty file.
 
 use alloc::format;
 use std::fs::{self, File, OpenOptions};
@@ -9,16 +10,16 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Names that are tried if others have taken them.
+/// Number of names to try if a name is taken.
 const TRIES: u32 = 16;
 
-/// An empty file in a directory, to be written and read.
+/// Creates an empty file in a directory, open for writing and reading.
 pub(super) fn create(directory: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if let Ok(file) = without_name(directory) {
         return Ok(file);
     }
-    // Not every file system has such files, and this one gives the better error.
+    // Not every file system supports unnamed files, and the named attempt returns the better error.
     let mut tries = (0..TRIES).map(|_| with_passing_name(directory));
     let taken = |file: &io::Result<File>| {
         file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
@@ -26,7 +27,7 @@ pub(super) fn create(directory: &Path) -> io::Result<File> {
     tries.find(|file| !taken(file)).unwrap_or(Err(ErrorKind::AlreadyExists.into()))
 }
 
-/// Only the owner may look: hashes tell something about keys.
+/// Only the owner may read the file: hashes reveal something about keys.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
@@ -79,7 +80,7 @@ mod tests {
             file.read_exact(&mut bytes).expect("a file");
             assert_eq!(&bytes, b"ribbon");
         }
-        // Not removed with all that is in it: nothing may be in it.
+        // Not `remove_dir_all`: the directory must be empty.
         fs::remove_dir(&directory).expect("an empty directory");
         let error = create(&directory).expect_err("no directory");
         assert_eq!(error.kind(), ErrorKind::NotFound);

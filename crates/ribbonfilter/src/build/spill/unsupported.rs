@@ -1,4 +1,4 @@
-//! What stands for a file where there is none: nothing can be made of it.
+//! Stands in for the spill file on targets without files. It can never be constructed.
 
 use crate::build::{Group, Item, Partitioned, Value};
 use crate::error::BuildError;
@@ -6,7 +6,7 @@ use crate::plan::Runs;
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-/// There is no directory.
+/// Uninhabited: there are no directories.
 pub(crate) type Directory = Infallible;
 
 pub(crate) struct Spill<V> {

@@ -1,8 +1,8 @@
-//! Systems that take the keys of a class together: all of them, or none.
+//! Systems that insert the keys of a class in a batch: all of them, or none.
 //!
-//! Standard and Bumped ribbons are filled so. A class goes in by planes where the CPU has
-//! instructions for them ([`ByteSliced`]) and by tables elsewhere ([`FourRussians`]); both fill the same
-//! rows and give the same solution.
+//! Standard and Bumped ribbons use these systems. Where the CPU has the instructions, a class is
+//! eliminated in byte-sliced form ([`ByteSliced`]); elsewhere by the method of four Russians
+//! ([`FourRussians`]). Both fill the same rows and produce the same solution.
 
 use super::window::Class;
 use crate::Width;
@@ -20,11 +20,11 @@ use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// The linear system of a segment, however it is kept.
+/// The linear system of a segment, in any representation.
 pub(super) trait System: Sized + Send {
-    /// What keys are mapped to.
+    /// The value of a key.
     type Value: Value;
-    /// What the CPU must be able to do.
+    /// Proof that the CPU supports the required instructions.
     type Means: Copy;
 
     /// `slots` empty rows, a multiple of 64, for keys with these starts and `columns` columns.
@@ -35,12 +35,12 @@ pub(super) trait System: Sized + Send {
         columns: usize,
     ) -> Result<Self, OutOfMemory>;
 
-    /// Empties every row.
+    /// Removes all rows.
     fn clear(&mut self);
 
-    /// Adds the equations of a class and tells how many rows they fill. If its distinct keys
-    /// are not independent of each other and of what is there, nothing is added and nothing
-    /// is told.
+    /// Inserts the equations of a class and returns the number of rows that they fill. If its
+    /// distinct keys are not independent of each other and of the existing rows, inserts nothing
+    /// and returns `None`.
     fn insert<I: Instructions>(
         &mut self,
         instructions: I,
@@ -51,27 +51,28 @@ pub(super) trait System: Sized + Send {
     fn solve<I: Instructions>(&self, instructions: I, layout: &Layout, bytes: &mut [u8]);
 }
 
-/// A linear system that takes many equations together.
+/// A linear system that eliminates many equations in a batch.
 pub(super) trait Elimination<B, R>: Sized + Send {
-    /// What the CPU must be able to do.
+    /// Proof that the CPU supports the required instructions.
     type Means: Copy;
 
-    /// So many empty rows, for so many columns.
+    /// A system of `slots` empty rows and `columns` columns.
     fn new(means: Self::Means, slots: u64, columns: usize) -> Result<Self, OutOfMemory>;
 
-    /// Empties every row.
+    /// Removes all rows.
     fn clear(&mut self);
 
-    /// Makes rows of so many equations, at most [`MAX_LANES`], in the order of their starts:
-    /// start, cyclic coefficients and right-hand side of each. If they are not independent of each
-    /// other and of the rows that are there, nothing changes.
+    /// Turns `lanes` equations, at most [`MAX_LANES`], into rows. They are given in the order of
+    /// their starts, each as start, cyclic coefficients and right-hand side. If they are not
+    /// independent of each other and of the existing rows, nothing changes and the result is
+    /// `false`.
     fn eliminate(
         &mut self,
         lanes: usize,
         equations: impl Iterator<Item = (u32, B, R)>,
     ) -> Result<bool, OutOfMemory>;
 
-    /// Gives every free variable a value, until the rows are emptied.
+    /// Sets every free variable, until the rows are cleared.
     fn set_free(&mut self, free: impl Fn(u64) -> u64);
 
     /// Solves the system into a segment's bytes; free variables are zero unless they were set.
@@ -141,17 +142,18 @@ impl<B: Band, R: RightSide> Elimination<B, R> for FourRussians<B, R> {
     }
 }
 
-/// A system into which classes go at once.
+/// A system that inserts each class in a batch.
 pub(super) struct Batched<B, R: Goal, E> {
     starts: Starts,
     elimination: E,
-    /// A class without its duplicates.
+    /// The keys of a class without its duplicates.
     distinct: Vec<(u32, Item<Seeded, R::Value>)>,
     types: PhantomData<(B, R)>,
 }
 
-/// More keys than a class has starts, and a width more, are never independent, so that a class
-/// that is too large for the lanes does not fit anyway.
+/// The equations of a class touch at most as many columns as it has starts, plus `w - 1`, so more
+/// keys than that are never independent. This checks that the lanes hold that many: a class with
+/// too many distinct keys for the lanes does not fit in any case.
 const _: () = {
     let mut width = 0;
     while width < Width::ALL.len() {
@@ -197,7 +199,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> System for Batched<B, R, E> {
             if self.eliminate(class.keys())? {
                 return Ok(Some(keys));
             }
-            // Most often it does not fit, but it may only be that a key is there twice.
+            // Usually the class does not fit, but a duplicate key may be the only reason.
             if class.duplicates() == 0 {
                 return Ok(None);
             }
@@ -217,7 +219,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> Batched<B, R, E> {
         self.elimination.set_free(free);
     }
 
-    /// Makes rows of some keys, in the order of their starts, if they are independent.
+    /// Turns keys, given in the order of their starts, into rows if they are independent.
     #[inline(always)]
     fn eliminate(
         &mut self,
@@ -232,7 +234,7 @@ impl<B: Band, R: Goal, E: Elimination<B, R>> Batched<B, R, E> {
         self.elimination.eliminate(lanes, equations)
     }
 
-    /// The same for a class with duplicates, which say nothing new.
+    /// Inserts a class without its duplicates, whose equations are redundant.
     #[cold]
     #[inline(never)]
     fn insert_distinct(

@@ -1,12 +1,11 @@
 //! Homogeneous Ribbon (paper, section 4): no fingerprints, no failure.
 //!
-//! Every equation is `c * Z = 0`, so a system always has a solution, and the free
-//! variables are set to pseudo-random rows lest it be the zero one. What varies is the
-//! rate: a range with too many keys leaves rows that say yes to everything. So a seed
-//! is screened by the queue of its starts, and the exact rate of the solution it gives is
-//! computed; if that is above the plan, the next seed is tried. After
-//! [`MAX_SOLUTIONS`] solutions the best of them is taken, and its rate is the one that the
-//! filter reports. One seed serves all segments, so a query need not look it up.
+//! Every equation is `c * Z = 0`, so a system always has a solution. The free variables are set to
+//! pseudo-random rows, so that it is not the zero solution. What varies is the rate: a range with
+//! too many keys leaves rows that accept every key. So seeds are screened by the queue of their
+//! starts, and the exact rate of the resulting solution is computed. If it is above the planned
+//! rate, the next seed is tried. After [`MAX_SOLUTIONS`] solutions the best of them is taken, and
+//! the filter reports its rate. One seed serves all segments, so a query need not look it up.
 
 use super::standard::{HOPELESS, Workspace, is_hopeless};
 use super::{Failure, Solved};
@@ -21,13 +20,13 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use alloc::vec;
 
-/// Solutions that are tried before the best of them is taken.
+/// Number of solutions to try before the best of them is taken.
 const MAX_SOLUTIONS: u32 = 16;
-/// Below this number of keys a narrow system has few spare slots.
+/// Below this number of keys, a system of width 32 or 64 has few spare slots.
 const SMALL: u64 = 1 << 14;
-/// Solutions that are tried without dependent keys.
+/// Number of seeds that [`batched`] tries to solve. It rejects seeds with dependent keys.
 const FEW_SOLUTIONS: u32 = 8;
-/// Seeds that are screened for one solution; after so many the next is taken as it is.
+/// Maximum number of seeds that are screened for one solution; the next is taken unscreened.
 const MAX_SCREENED: u8 = 64;
 
 pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
@@ -64,11 +63,11 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
     Ok(Solved { seeds, redundant: best.redundant, rate, solutions, ..Solved::default() })
 }
 
-/// The same for a small set whose seeds are screened, by the elimination of a Standard ribbon,
-/// which is faster where spare slots are few: at w = 64 up to 2^14 keys, at w = 128 for any set of
-/// one segment. A key that depends on others, which tells of a bad
-/// range, rules a seed out. Nothing if the first few seeds are no good: then dependent keys have
-/// to be put up with.
+/// Chooses a seed for a small set, with the elimination of a Standard ribbon. It is faster where
+/// spare slots are few: at w = 32 and w = 64 below 2^14 keys, at w = 128 for any set of one
+/// segment. A key that depends on others indicates a crowded range and rules a seed out. Returns
+/// `None` if the set is not small, if the plan does not screen seeds, or if none of the first few
+/// seeds is good enough: dependent keys then have to be accepted.
 fn batched<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failure> {
     let shape = task.plan.shape;
     let Some(limit) = task.plan.queue_limit else { return Ok(None) };
@@ -115,7 +114,7 @@ struct Candidate {
     redundant: u64,
 }
 
-/// The first seed from `from` on whose queues are short enough.
+/// The first seed, starting with `from`, whose queues are short enough.
 fn promising_seed<B: Band>(
     task: &mut Task<'_, '_, ()>,
     workers: &mut Workers<B, ()>,
@@ -124,8 +123,8 @@ fn promising_seed<B: Band>(
     let Some(limit) = task.plan.queue_limit else {
         return Ok(from);
     };
-    // Of the first seed every segment is looked at, whoever fails first: the seed that is
-    // taken must not depend on threads.
+    // Every segment is examined under the first seed, even after one has failed: the seed that is
+    // taken must not depend on the number of threads.
     let queue_of = |workspace: &mut build::Workspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
     };
@@ -174,8 +173,8 @@ fn solve_all<B: Band>(
 /// The exact rate of a finished solution.
 pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
     let layout = shape.layout();
-    // Segments without a column say yes to every key. A few bytes can tell of more of them than
-    // could be looked at one by one.
+    // Segments without a column accept every key. A few bytes can declare more such segments than
+    // could be visited one by one, so their weight is computed.
     let without = layout.first_slot_of(layout.without_columns()) / shape.segment_slots.max(1);
     let weight = (u128::from(shape.starts().total_weight()) * u128::from(without)) << 64;
     (without..shape.segments()).fold(Rate::new(weight, weight), |sum, segment| {
@@ -187,7 +186,7 @@ pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
     })
 }
 
-/// The exact rate of a solved segment: before the boundary with a column fewer.
+/// Computes the exact rate of a solved segment. Slots before the boundary have one column fewer.
 pub(crate) struct SegmentRate<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) layout: &'a Layout,
@@ -197,7 +196,7 @@ pub(crate) struct SegmentRate<'a> {
 impl Work for SegmentRate<'_> {
     type Output = Rate;
 
-    /// Any kernel does, since its instructions are the compiler's to use.
+    /// Correct under any kernel, which only selects the instructions that the compiler may use.
     #[inline(always)]
     fn run<I: Instructions>(self, _: I) -> Rate {
         let Self { shape, layout, bytes } = self;
@@ -227,7 +226,7 @@ mod tests {
     use crate::{Variant, Width};
     use alloc::vec::Vec;
 
-    /// Does some work on a task of `keys` keys and 7.5 columns; its result and the bytes.
+    /// Runs `work` on a task of `keys` keys and 7.5 columns. Returns its result and the bytes.
     fn with_task<T>(
         width: Width,
         keys: u64,
@@ -252,7 +251,7 @@ mod tests {
         (result, bytes)
     }
 
-    /// The elimination by classes is taken for small sets, and gives what lanes give.
+    /// Small sets use the elimination by classes, and it yields the same bytes as the banding.
     #[test]
     fn both_ways_give_the_same_bytes() {
         for (width, keys) in [

@@ -1,7 +1,7 @@
-//! The members of the ribbon family: how each turns keys into a solution.
+//! The variants of the ribbon family: how each turns keys into a solution.
 //!
-//! A variant knows equations, bandings and rates; it knows nothing of files. Its work is
-//! to choose seeds and to say whether they are good enough.
+//! A variant deals with equations, bandings and rates, not with files. It chooses seeds and decides
+//! whether they are good enough.
 
 mod balanced;
 mod batched;
@@ -23,32 +23,32 @@ use crate::error::BuildError;
 use crate::ribbon::layers::Codes;
 use alloc::vec::Vec;
 
-/// What a variant found besides the solution.
+/// What a variant returns in addition to the solution.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solved {
     /// The seed of every segment, or the one seed of all.
     pub(crate) seeds: Vec<u8>,
-    /// What else a query needs: the bumped buckets of every shard.
+    /// Other metadata that a query needs: the bumped buckets of every shard.
     pub(crate) metadata: Vec<u8>,
-    /// Equations that said nothing new: duplicates, for the most part.
+    /// Number of equations that are linear combinations of others: duplicates, for the most part.
     pub(crate) redundant: u64,
-    /// The exact rate, where it is not the nominal one.
+    /// The exact false-positive rate, where it is not the nominal one.
     pub(crate) rate: Option<f64>,
     /// How many times a Homogeneous system was solved.
     pub(crate) solutions: u32,
-    /// What the buckets of a Bumped ribbon bump.
+    /// Which keys the buckets of a Bumped ribbon bump.
     pub(crate) codes: Codes,
 }
 
-/// Why a variant could not go on.
+/// Why a variant failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// No seed is good for these slots.
+    /// No seed works for these slots.
     NoSeed,
-    /// The keys are so unevenly spread that they need so many bytes of memory, more than
-    /// there may be.
+    /// The keys are so unevenly distributed that they need `needed` bytes of memory, which is above
+    /// the limit.
     Crowded { needed: u64 },
-    /// Nothing that more slots would mend.
+    /// An error that more slots would not fix.
     Fatal(BuildError),
 }
 
@@ -66,12 +66,12 @@ pub(crate) fn solve_filter(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failur
     }
 }
 
-/// The same for a function.
+/// Solves the task of a function, writing the solution to its bytes.
 pub(crate) fn solve_function(task: &mut Task<'_, '_, u64>) -> Result<Solved, Failure> {
     solve::<u64>(task)
 }
 
-/// Solves a system in which the slots of each key sum to something.
+/// Solves a system whose right-hand sides are fingerprints or values.
 fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.variant {
         Variant::Standard => standard::solve::<R>(task),

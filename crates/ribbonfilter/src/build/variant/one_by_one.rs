@@ -1,4 +1,5 @@
-//! Algorithm 1, a key at a time: for w = 16, and to test the other systems against.
+//! Algorithm 1 of the paper, one key at a time: for w = 16, and as the oracle for the other
+//! systems.
 
 use super::batched::System;
 use super::window::Class;
@@ -13,11 +14,11 @@ use crate::solve::banding::{Banding, Insertion};
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
-/// A system into which classes go key by key.
+/// A system that inserts the keys of a class one by one.
 pub(super) struct OneByOne<B, R> {
     starts: Starts,
     banding: Banding<B, R>,
-    /// The rows that the present class has filled.
+    /// The rows that the current class has filled.
     filled: Vec<usize>,
 }
 

@@ -1,9 +1,9 @@
-//! A segment's keys in the order of their starts under one seed after another.
+//! Orders a segment's keys by start, for one seed after another.
 //!
-//! Keys are counted by their starts. The counts alone tell how long the queues of a seed are
-//! ([`Sorted::longest_queue`]), which rules most bad seeds out; only for the others are the keys
-//! brought into order, by the same counts. Segments are small enough for the second-level cache,
-//! so there are no windows as in a Bumped ribbon.
+//! Keys are counted by start. The counts alone determine how long the queues of a seed are
+//! ([`Sorted::longest_queue`]), which rules out most bad seeds. Only for the other seeds are the
+//! keys sorted, with the same counts. Segments are small enough for the second-level cache, so
+//! there are no windows as in a Bumped ribbon.
 
 use super::window::Class;
 use crate::build::{Item, Value};
@@ -16,9 +16,9 @@ use core::ops::Range;
 
 pub(super) struct Sorted<V> {
     starts: Starts,
-    /// How many keys have each start, modulo 2^16.
+    /// The number of keys with each start, modulo 2^16.
     counts: Vec<u16>,
-    /// How many keys start before each start, and before the end.
+    /// `before[i]` is the number of keys that start before start `i`.
     before: Vec<u32>,
     items: Vec<Item<Seeded, V>>,
 }
@@ -40,8 +40,8 @@ impl<V: Value> Sorted<V> {
         let Self { starts, counts, .. } = self;
         counts.fill(0);
         let place = |key: &Item<u64, V>| starts.start(seeded(key.hash, seed)) as usize;
-        // Several are hashed before any is counted: an increment waits for the one before it only
-        // where both are of the same start.
+        // Hash four keys before counting any: an increment then waits for the preceding one only if
+        // both have the same start.
         let (fours, rest) = keys.as_chunks::<4>();
         for keys in fours {
             for place in keys.each_ref().map(place) {
@@ -53,8 +53,8 @@ impl<V: Value> Sorted<V> {
         }
     }
 
-    /// The longest queue of the `keys` keys that were counted, or any that
-    /// is longer than `limit`. If one start has more keys than can be counted, an endless queue.
+    /// The longest queue of the `keys` keys that were counted, or any queue longer than `limit`.
+    /// Returns `u32::MAX` if a count has wrapped around, which the sum of the counts reveals.
     #[inline(always)]
     pub(super) fn longest_queue(&self, keys: usize, limit: u32) -> u32 {
         let sum: usize = self.counts.iter().map(|&count| usize::from(count)).sum();
@@ -64,7 +64,7 @@ impl<V: Value> Sorted<V> {
         rate::longest_queue(&self.counts, 1, limit)
     }
 
-    /// Brings the keys that were counted into order.
+    /// Sorts the keys that were counted under the same seed.
     #[inline(always)]
     pub(super) fn sort(&mut self, keys: &[Item<u64, V>], seed: Seed) -> Result<(), OutOfMemory> {
         let Self { starts, counts, before, items } = self;
@@ -72,8 +72,9 @@ impl<V: Value> Sorted<V> {
             *items = Vec::new();
             *items = try_filled(Item::default(), keys.len())?;
         }
-        // One place further, so that after the keys are placed each number has moved to where the
-        // next start begins.
+        // The positions are stored one entry further: `places[i]` is `before[i + 1]`. Storing the
+        // keys of start `i` advances it to the beginning of start `i + 1`, which is its final
+        // value.
         let mut sum = 0;
         let (first, places) = before.split_first_mut().expect("at least two");
         *first = 0;

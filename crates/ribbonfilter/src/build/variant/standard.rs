@@ -1,14 +1,14 @@
-//! Standard Ribbon (paper, section 3): fingerprints, and another seed when it fails.
+//! Standard Ribbon (paper, section 3): fingerprints, and another seed if construction fails.
 //!
 //! Every segment is a system of its own with a seed of its own, so a failure costs one
 //! segment's work and the overhead does not grow with the number of keys. Seeds are tried
 //! in order, 0 first, and the lowest that works is taken: the bytes are a function of the
 //! keys alone. A seed is banded only if the longest queue of its starts is short enough.
 //!
-//! A system with few spare slots is where Algorithm 1 is slowest, key by key: an equation passes
-//! hundreds of rows before it finds an empty one. So keys are sorted by their starts and go in by
-//! classes ([`batched`](super::batched)), as in a Bumped ribbon; but here every class must fit,
-//! and the first that does not ends the attempt.
+//! Algorithm 1, key by key, is slowest on a system with few spare slots: an equation passes
+//! hundreds of rows before it finds an empty one. So keys are sorted by their starts and inserted
+//! by classes ([`batched`](super::batched)), as in a Bumped ribbon. Here every class must fit, and
+//! the first that does not ends the attempt.
 
 use super::batched::{Batched, System};
 use super::one_by_one::OneByOne;
@@ -26,14 +26,15 @@ use crate::solve::byte_sliced::{ByteSliced, Eliminator};
 use crate::solve::four_russians::FourRussians;
 use alloc::vec::Vec;
 
-/// After so many hopeless queues no other seed is tried.
+/// After this many seeds with a hopeless queue, no other seed is tried.
 const HOPELESS_SEEDS: u32 = 4;
 
-/// Starts of a class. Larger ones have more keys in a vector, smaller ones pass over fewer rows
-/// that are not theirs. (128, 256, 384 and 480 took 67, 61, 59 and 60 ns per key at 1,000 keys.)
+/// Number of starts in a class. Larger classes have more keys in a vector; smaller ones pass over
+/// fewer rows that none of their keys can use. (128, 256, 384 and 480 took 67, 61, 59 and 60 ns per
+/// key at 1,000 keys.)
 const CLASS: usize = 384;
 
-/// A queue of this many widths tells of duplicates or of skewed hashes, not of bad luck.
+/// A queue of this many widths indicates duplicates or skewed hashes, not bad luck.
 pub(super) const HOPELESS: u32 = 4;
 
 pub(super) fn is_hopeless(queue: u32, width: Width) -> bool {
@@ -65,17 +66,17 @@ fn solve_segments<B: Band, R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result
     })
 }
 
-/// What one thread needs to solve one Standard system after another.
+/// The buffers that one thread uses to solve one Standard system after another.
 pub(crate) struct Workspace<B: Band, R: Goal> {
     kernel: Kernel,
     sorted: Sorted<R::Value>,
     starts: usize,
     system: AnySystem<B, R>,
-    /// The system is not empty.
+    /// Whether the system may hold rows of an earlier attempt.
     used: bool,
 }
 
-/// The systems that there are: which one is a question of the CPU, but for w = 16.
+/// The available systems. The CPU determines which one is used, except for w = 16.
 #[expect(clippy::large_enum_variant, reason = "there is one for each thread")]
 enum AnySystem<B: Band, R: Goal> {
     ByteSliced(Batched<B, R, ByteSliced>),
@@ -83,7 +84,7 @@ enum AnySystem<B: Band, R: Goal> {
     OneByOne(OneByOne<B, R>),
 }
 
-/// Runs an expression with the system there is.
+/// Evaluates an expression with the system in use.
 macro_rules! with_system {
     ($any:expr, $system:ident => $expression:expr) => {
         match $any {
@@ -95,7 +96,7 @@ macro_rules! with_system {
 }
 
 impl<B: Band, R: Goal> Workspace<B, R> {
-    /// Budget for systems of this shape, of one segment each.
+    /// Allocates buffers for systems of this shape, of one segment each.
     pub(crate) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         let (slots, starts) = (shape.segment_slots.next_multiple_of(64), shape.starts());
         let columns = shape.columns as usize;
@@ -118,7 +119,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         let (mut hopeless, mut compared) = (0, false);
         for seed in 0..=u8::MAX {
             let limit = queue_limit.unwrap_or(u32::MAX - 1);
-            // A longer queue than this would tell nothing more.
+            // A queue longer than this gives no further information.
             let queue = self.longest_queue(keys, seed, limit.max(HOPELESS * B::WIDTH.bits()));
             hopeless += u32::from(is_hopeless(queue, B::WIDTH) && queue_limit.is_some());
             if hopeless == HOPELESS_SEEDS {
@@ -130,7 +131,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
             if let Some(redundant) = self.attempt(keys, seed)? {
                 return Ok(Some((seed, redundant)));
             }
-            // No other seed helps against two values for one key.
+            // No other seed solves a system with two values for one key.
             if !core::mem::replace(&mut compared, true) && contradiction_among(keys)? {
                 return Ok(None);
             }
@@ -138,7 +139,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         Ok(None)
     }
 
-    /// The longest queue of keys under a seed, or any that is longer than `limit`.
+    /// The longest queue of keys under a seed, or any queue longer than `limit`.
     pub(super) fn longest_queue(
         &mut self,
         keys: &[Item<u64, R::Value>],
@@ -149,8 +150,9 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         self.kernel.run(Count { sorted: &mut self.sorted, keys, seed, limit })
     }
 
-    /// Makes the system of the keys whose queue was looked at last, under the same seed: how many
-    /// are duplicates. Nothing if the others are not independent.
+    /// Builds the system of `keys` under `seed`. [`Self::longest_queue`] must have counted the same
+    /// keys under the same seed in its last call. Returns the number of duplicates, or `None` if
+    /// the distinct keys are not independent.
     pub(super) fn attempt(
         &mut self,
         keys: &[Item<u64, R::Value>],
@@ -166,7 +168,7 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         })
     }
 
-    /// Gives every free variable of the system a value. Not for w = 16.
+    /// Sets every free variable of the system. Has no effect for w = 16.
     pub(super) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
         match &mut self.system {
             AnySystem::ByteSliced(system) => system.set_free(free),
@@ -175,14 +177,14 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         }
     }
 
-    /// Solves the system into a segment's bytes. A free variable that was not set is zero, which
-    /// serves any number of columns.
+    /// Solves the system into a segment's bytes. A free variable that was not set is zero, which is
+    /// valid for any number of columns.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         with_system!(&self.system, system => self.kernel.run(Solve { system, layout, bytes }));
     }
 }
 
-/// Counts keys, and tells their longest queue; see [`Sorted::longest_queue`].
+/// Counts keys and returns their longest queue; see [`Sorted::longest_queue`].
 struct Count<'a, V> {
     sorted: &'a mut Sorted<V>,
     keys: &'a [Item<u64, V>],
@@ -200,8 +202,8 @@ impl<V: Value> Work for Count<'_, V> {
     }
 }
 
-/// Makes the system of keys that were counted under a seed: the number of redundant ones, or
-/// nothing if their equations are not independent.
+/// Builds the system of keys that were counted under the same seed. Returns the number of redundant
+/// keys, or `None` if the equations of the distinct keys are not independent.
 struct Attempt<'a, V, S> {
     sorted: &'a mut Sorted<V>,
     starts: usize,

@@ -1,8 +1,8 @@
-//! A segment's keys in the order of their starts, one window after another.
+//! Orders a segment's keys by start, one window at a time.
 //!
-//! No full sort: hashes are scattered to windows of [`WINDOW`] starts, and a window, which
-//! fits the nearest caches, is sorted by counting. A window is a whole number of buckets, so
-//! all keys of a bucket, and of a *class* of a bucket, stand side by side.
+//! There is no full sort. Hashes are scattered to windows of [`WINDOW`] starts, and each window,
+//! which fits the first two levels of cache, is sorted by counting. A window is a whole number of
+//! buckets, so all keys of a bucket, and of a *class* of a bucket, are contiguous.
 
 use crate::build::{Item, Ordered, Value};
 use crate::error::OutOfMemory;
@@ -11,7 +11,7 @@ use crate::storage::memory::try_filled;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Starts of a window, as a power of two.
+/// Number of starts in a window, as a power of two.
 pub(super) const WINDOW_LOG: u32 = 11;
 pub(super) const WINDOW: usize = 1 << WINDOW_LOG;
 
@@ -24,7 +24,8 @@ pub(super) fn scatter<V: Value>(
     seed: Seed,
 ) -> Result<(), OutOfMemory> {
     let windows = starts.count().div_ceil(WINDOW as u64) as usize;
-    // The share of a full window, seven standard deviations, and what smash adds at the ends.
+    // The expected size of a full window, seven standard deviations, and what smash adds at the
+    // ends.
     let share = keys.len() as f64 * WINDOW as f64 / starts.count() as f64;
     let room = (share + 7.0 * libm::sqrt(share)) as usize + 128;
     ordered.fill_parts(
@@ -36,21 +37,22 @@ pub(super) fn scatter<V: Value>(
     )
 }
 
-/// Keys that are counted side by side. A counter that was just increased cannot be increased again
-/// at once, so the keys of four quarters take turns, each quarter with counters of its own.
+/// Number of interleaved counting streams. An increment of a counter has to wait if the same
+/// counter was just incremented. So the keys of four quarters take turns, each quarter with its own
+/// counters.
 const STREAMS: usize = 4;
 
 /// The keys of one window, in the order of their starts.
 pub(super) struct Window<V> {
     starts: Starts,
     first_start: usize,
-    /// For every start of the window, counted from its first, how many keys start before it;
-    /// and the number of all keys after the last.
+    /// `before[i]` is the number of keys that start before start `i` of the window, counted from
+    /// its first. All entries after the last start hold the number of all keys.
     before: Vec<u32>,
-    /// For every start how many keys of each stream have it, then where the next one goes.
+    /// For every start and stream, first the number of keys, then the position of the next key.
     places: Vec<[u16; STREAMS]>,
     items: Vec<Item<Seeded, V>>,
-    /// The starts of the keys as they came.
+    /// The starts of the keys in their original order.
     unsorted: Vec<u16>,
 }
 
@@ -68,7 +70,7 @@ impl<V: Value> Window<V> {
         })
     }
 
-    /// Sorts the keys of the window that begins with a start.
+    /// Sorts the keys of the window that begins at `first_start`.
     #[inline(always)]
     pub(super) fn fill(
         &mut self,
@@ -80,7 +82,7 @@ impl<V: Value> Window<V> {
             self.items = try_filled(Item::default(), items.len())?;
             self.unsorted = try_filled(0, items.len())?;
         }
-        // No more places than there are starts: a small system is sorted for every seed.
+        // No more counters than there are starts: a small system is sorted again for every seed.
         let used = (self.starts.count() as usize - first_start).min(WINDOW);
         match u16::try_from(items.len()) {
             Ok(_) => self.sort_by_counting(items, used),
@@ -99,7 +101,7 @@ impl<V: Value> Window<V> {
         let (turns, rest_starts) = unsorted[..items.len()].split_at_mut(streams[0].len() * STREAMS);
         let place = |item: &Item<Seeded, V>| starts.start(item.hash) as usize - *first_start;
         for (turn, starts) in turns.as_chunks_mut::<STREAMS>().0.iter_mut().enumerate() {
-            // All four are computed before any is counted.
+            // Compute all four starts before counting any.
             let four: [usize; STREAMS] =
                 core::array::from_fn(|stream| place(&streams[stream][turn]));
             *starts = four.map(|place| place as u16);
@@ -134,7 +136,7 @@ impl<V: Value> Window<V> {
         }
     }
 
-    /// The same for far more keys than random hashes bring to a window.
+    /// Sorts more keys than 16-bit counters allow, far more than random hashes produce.
     #[cold]
     #[inline(never)]
     fn sort_by_comparing(&mut self, items: &[Item<Seeded, V>], used: usize) {
@@ -162,7 +164,7 @@ impl<V: Value> Window<V> {
     }
 }
 
-/// Equal shares of some items, and what is left.
+/// Splits items into `STREAMS` slices of equal length and a remainder.
 #[inline(always)]
 fn in_streams<T>(items: &[T]) -> ([&[T]; STREAMS], &[T]) {
     let length = items.len() / STREAMS;
@@ -170,7 +172,7 @@ fn in_streams<T>(items: &[T]) -> ([&[T]; STREAMS], &[T]) {
     (core::array::from_fn(share), &items[STREAMS * length..])
 }
 
-/// Keys that go in together or not at all, in the order of their starts.
+/// Keys that are inserted together or not at all, in the order of their starts.
 #[derive(Clone, Copy)]
 pub(super) struct Class<'a, V> {
     starts: Starts,
@@ -183,14 +185,14 @@ impl<'a, V: Value> Class<'a, V> {
         Self { starts, items }
     }
 
-    /// The keys and their starts: slots in the segment.
+    /// The keys and their starts, as slots of the segment.
     #[inline(always)]
     pub(super) fn keys(self) -> impl ExactSizeIterator<Item = (u32, Item<Seeded, V>)> + use<'a, V> {
         let starts = self.starts;
         self.items.iter().map(move |&item| (starts.start(item.hash) as u32, item))
     }
 
-    /// How many keys are the same as one before them, and are mapped to the same.
+    /// The number of keys that equal an earlier key with the same value.
     ///
     /// Keys with equal hashes have equal starts, so only runs of equal starts are compared.
     pub(super) fn duplicates(&self) -> usize {
@@ -227,7 +229,7 @@ mod tests {
 
     const SEED: Seed = Seed::new(3);
 
-    /// The starts and hashes of a class, as numbers in order.
+    /// The starts and values of a class, in ascending order.
     fn numbers(class: Class<'_, u64>) -> Vec<(u32, u64)> {
         let mut numbers: Vec<_> = class.keys().map(|(start, item)| (start, item.value)).collect();
         assert!(numbers.is_sorted_by_key(|&(start, _)| start));
@@ -235,7 +237,7 @@ mod tests {
         numbers
     }
 
-    /// Windows and whole segments are sorted alike, and every key is in the range of its start.
+    /// Windows and whole segments yield the same order, and every key is in the range of its start.
     fn check(keys: &[Item<u64, u64>], starts: Starts) {
         let mut expected: Vec<(u32, u64)> = keys
             .iter()
@@ -257,7 +259,7 @@ mod tests {
             }
         }
         let mut sorted = Sorted::new(starts).expect("memory");
-        // What an earlier seed left must not matter.
+        // The state left by an earlier seed must not matter.
         for seed in [Seed::new(1), SEED] {
             sorted.count(keys, seed);
             sorted.sort(keys, seed).expect("memory");
@@ -311,7 +313,7 @@ mod tests {
             Class::new(starts, &items).duplicates()
         };
         let many: Vec<u64> = (0..100).map(|key| key / 3).collect();
-        // One start for all, or many.
+        // A single start, or many.
         for starts in [Starts::new(64, Width::W64, false), Starts::new(5000, Width::W64, false)] {
             assert_eq!(duplicates(starts, &[]), 0);
             assert_eq!(duplicates(starts, &[3, 1]), 0);
@@ -319,7 +321,7 @@ mod tests {
             assert_eq!(duplicates(starts, &[3, 1, 3, 2, 2, 2, 9]), 3);
             assert_eq!(duplicates(starts, &many), 66);
         }
-        // The same key with another value is no duplicate.
+        // The same key with another value is not a duplicate.
         let items = vec![1, 1, 2];
         let items: Vec<_> =
             items.into_iter().map(|value| Item { hash: seeded(mix(1), SEED), value }).collect();

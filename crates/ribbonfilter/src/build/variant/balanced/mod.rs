@@ -1,25 +1,24 @@
-//! Balanced Ribbon (paper, section 6): two places for every key, and hardly a slot empty.
+//! Balanced Ribbon (paper, section 6): two possible locations per key, and hardly an empty slot.
 //!
-//! A Standard system needs spare slots because its keys are unevenly spread. Here the system
-//! is cut into soft *shards*, and a shard that has too many keys *bumps* some of them to
-//! their second place in a later shard; a byte of metadata a shard tells which. Shards are
-//! in levels of which each has half the shards of the one before, and a key is bumped to
-//! the next level only. Level 0 is overloaded on purpose, and what it bumps overloads the
-//! next, so that there is always a supply of keys to fill a shard with, down to the last.
+//! A Standard system needs spare slots because its keys are unevenly distributed. Here the system
+//! is divided into soft *shards*, and a shard with too many keys *bumps* some of them to their
+//! second location in a later shard; one byte of metadata per shard records which. Shards are in
+//! levels. Each level has half the shards of the preceding one, and a key is bumped to the next
+//! level only. Level 0 is deliberately overloaded, and the keys that it bumps overload the next
+//! level, so that down to the last shard there are always enough keys to fill a shard.
 //!
-//! Segments cut across this. A level is a run of whole segments, up to the last segment,
-//! which has the last levels in it. No equation crosses a segment's end and keys are bumped
-//! between levels, so the segments of a level are independent: they are shared among
-//! threads, and the bytes do not depend on who solves which.
+//! A level is a run of whole segments, except that the last segment contains all of the last
+//! levels. No equation crosses the end of a segment and keys are bumped between levels, so the
+//! segments of a level are independent: they are distributed among threads, and the bytes do not
+//! depend on which thread solves which segment.
 //!
-//! Construction fails only if a bumped key finds no room at its second place, for all
-//! practical purposes in the last shard: all the room that was wasted before is missing
-//! there. The planner gives so many slots that this happens to at most one seed in six for
-//! small sets, and hardly ever for large ones; the lowest seed that works is taken. If none
-//! of [`MAX_SEEDS`] does, or if a segment is so crowded that none
-//! can, there are to be more slots.
+//! Construction fails only if a bumped key does not fit at its second location. In practice that
+//! happens only in the last shard, which lacks as many slots as were left empty in all others. The
+//! planner chooses the number of slots such that at most one seed in six fails for small sets, and
+//! hardly any for large ones; the lowest seed that works is taken. If none of [`MAX_SEEDS`] works,
+//! or if a segment is so crowded that none can, the plan gets more slots.
 //!
-//! A system of one shard is a Standard one.
+//! A system of one shard is solved as a Standard one.
 
 mod segment;
 
@@ -37,10 +36,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use segment::{Balancing, Outcome};
 
-/// Seeds that are tried before there are more slots.
+/// Number of seeds to try before the plan gets more slots.
 const MAX_SEEDS: u8 = 16;
-/// A segment with more than 5/4 of its share of the keys, and eight standard deviations more,
-/// tells of duplicates or of skewed hashes, which no seed can mend.
+/// A segment with more than 5/4 of the average number of keys plus eight standard deviations
+/// indicates duplicates or skewed hashes, which no seed can fix.
 const CROWDED: (u64, u64) = (5, 4);
 
 pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
@@ -61,7 +60,7 @@ fn first_seed<B: Band, R: Goal>(
     let mut workers = task.workers::<B, R>()?;
     for seed in 0..MAX_SEEDS {
         match solve_levels(task, &mut workers, shards, seed) {
-            // No other seed helps against two values for one key.
+            // No other seed solves a system with two values for one key.
             Err(Failure::NoSeed) if seed == 0 && contradicts(task)? => break,
             Err(Failure::NoSeed) => {}
             done => return done,
@@ -70,7 +69,7 @@ fn first_seed<B: Band, R: Goal>(
     Err(Failure::NoSeed)
 }
 
-/// Whether two items of one key contradict each other; they are in one segment.
+/// Whether two items of one key contradict each other. Such items are in the same segment.
 fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
     task.any_segment(|keys| Ok(contradiction_among(keys)?))
 }
@@ -142,7 +141,7 @@ fn solve_levels<B: Band, R: Goal>(
     Ok(solved)
 }
 
-/// The groups that have the segments of a level; the last may have more than these.
+/// The groups that contain the segments of a level. The last may also contain other segments.
 fn groups(
     first: usize,
     level_bits: u32,
@@ -154,7 +153,7 @@ fn groups(
     (first..first + count).map(move |number| Group::new(segment_bits, group_bits, number))
 }
 
-/// The group with the segments whose overload those of a group take, if it has any of level 0.
+/// If `group` contains segments of level 0: the group of the segments whose overload they take.
 fn later_half(group: Group, shape: &Shape) -> Option<Group> {
     let half = shape.segments() / 2;
     (group.first() < half).then(|| group.after(half))
@@ -173,7 +172,7 @@ fn overload<'a, V: Value>(
     }
 }
 
-/// Bumped keys in the order of the segments of the next level.
+/// Orders bumped keys by the segments of the next level.
 fn by_segment<V: Value>(
     bumped: Vec<Item<u64, V>>,
     bits: u32,
@@ -182,7 +181,7 @@ fn by_segment<V: Value>(
     Partitioned::new(bumped, Group::all(bits), threads, &mut Reporter::default())
 }
 
-/// Adds up what the segments of a level gave; the keys that it bumps.
+/// Merges the outcomes of a level's segments into `solved`. Returns the keys that the level bumps.
 fn gather<V: Value>(
     solved: &mut Solved,
     outcomes: Vec<Outcome<V>>,
@@ -211,7 +210,7 @@ mod tests {
         builder.finish()
     }
 
-    /// Random hashes whose mix has its top bits in a range of the 16 values that they can take.
+    /// Random hashes whose four top bits, after mixing, lie in a range.
     fn crowd(keys: usize, sixteenths: core::ops::Range<u64>) -> Vec<u64> {
         let mut random = Random(12);
         let hashes = core::iter::repeat_with(|| random.next());
@@ -229,7 +228,8 @@ mod tests {
 
     #[test]
     fn uneven_segments_are_levelled_out() {
-        // The first half of the system gets 1/16 more than its share: less than the overload.
+        // The first half of the system gets 1/16 more than half of the keys: less than the
+        // overload.
         let keys = 1 << 17;
         let mut hashes = crowd(keys / 16, 0..8);
         let mut random = Random(13);

@@ -1,9 +1,9 @@
-//! One segment of a Balanced ribbon: which buckets go in, and which are bumped.
+//! One segment of a Balanced ribbon: which buckets are inserted, and which are bumped.
 //!
-//! Greedy, as in the paper: on each level the keys that were bumped to it come first, then
-//! bucket by bucket, each tried with all its keys and bumped with all its keys if they do
-//! not fit. A large bucket is tried before a smaller one of the shard before, because that
-//! one's keys might spill over: the order is along diagonals.
+//! Construction is greedy, as in the paper. On each level the keys that were bumped to it are
+//! inserted first. Buckets follow: each is tried with all its keys, and bumped with all its keys if
+//! they do not fit. A large bucket is tried before the next smaller bucket of the preceding shard,
+//! because keys of that shard may spill over into this one. The order is therefore along diagonals.
 //!
 //! ```text
 //!             shard 0   shard 1   shard 2   shard 3
@@ -23,10 +23,10 @@ use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// A bucket is not even tried if its shard would then have more keys than slots by an eighth
-/// of the width and this: so many may spill over into the next shard, more hardly ever fit,
-/// and trying takes time. For w = 64 four fewer double the slots that stay empty, and ten
-/// more gain nothing.
+/// A bucket is not tried if its shard would then have more than `slots + w / 8 + SPILL` keys. About
+/// that many can spill over into the next shard; more hardly ever fit, and trying takes time. For
+/// w = 64, a value lower by four doubles the number of empty slots, and a value higher by ten gains
+/// nothing.
 const SPILL: usize = 4;
 
 /// A segment and its keys.
@@ -34,22 +34,24 @@ pub(super) struct Balancing<'a, V> {
     pub(super) shards: Shards,
     pub(super) seed: Seed,
     pub(super) starts: Starts,
-    /// Slots of a shard.
+    /// Number of slots in a shard.
     pub(super) shard_slots: usize,
     pub(super) number: u64,
-    /// Its level, or the first of them.
+    /// The level of the segment, or its first level if it has several.
     pub(super) level: u32,
-    /// Its keys, of which those of the overload go elsewhere if it is in the later half …
+    /// The segment's keys. After level 0, those of the overload are skipped: a segment of level 0
+    /// takes them.
     pub(super) keys: &'a [Item<u64, V>],
-    /// … and keys of which those of the overload come here if it is not.
+    /// On level 0, the keys of a segment in the later half. This segment takes those of the
+    /// overload.
     pub(super) overload: &'a [Item<u64, V>],
     /// Keys that were bumped to this segment.
     pub(super) arrived: &'a [Item<u64, V>],
 }
 
-/// What became of a segment.
+/// The result of filling a segment.
 pub(super) struct Outcome<V> {
-    /// A byte for each shard: its bumped buckets.
+    /// One byte per shard: a bit for each bumped bucket.
     pub(super) metadata: Vec<u8>,
     /// The keys that are bumped to the next level.
     pub(super) bumped: Vec<Item<u64, V>>,
@@ -57,7 +59,7 @@ pub(super) struct Outcome<V> {
 }
 
 impl<V: Value> Balancing<'_, V> {
-    /// Fills a workspace's system with the segment's keys.
+    /// Inserts the segment's keys into the workspace's system.
     pub(super) fn run<B: Band, R: Goal<Value = V>>(
         self,
         workspace: &mut Workspace<B, R>,
@@ -66,7 +68,7 @@ impl<V: Value> Balancing<'_, V> {
         kernel.run(Fill { segment: self, banding, grouped })
     }
 
-    /// Its keys, each in its primary place.
+    /// The keys whose primary location is in this segment.
     #[inline(always)]
     fn items(&self) -> impl Iterator<Item = Item<Seeded, V>> + Clone {
         let Self { shards, seed, .. } = *self;
@@ -79,7 +81,7 @@ impl<V: Value> Balancing<'_, V> {
     }
 }
 
-/// A segment, and the system that it goes into.
+/// A segment, and the system that it is inserted into.
 struct Fill<'a, B, R: Goal> {
     segment: Balancing<'a, R::Value>,
     banding: &'a mut Banding<B, R>,
@@ -106,7 +108,7 @@ impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
             self.balance(level, &mut outcome)?;
         }
         if last == shards.last_level() {
-            // What the last shard bumped stays in it.
+            // The keys that the last shard bumps stay in it.
             outcome.redundant += self.settle(last, &outcome.bumped)?;
             outcome.bumped.clear();
         }
@@ -115,7 +117,7 @@ impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
 }
 
 impl<B: Band, R: Goal> Fill<'_, B, R> {
-    /// The last level that has a shard here.
+    /// The last level that has a shard in this segment.
     #[inline(always)]
     fn last_level(&self) -> u32 {
         let Balancing { shards, number, level, .. } = self.segment;
@@ -123,7 +125,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         if last_shard + 1 == shards.count() { shards.last_level() } else { level }
     }
 
-    /// Brings the keys into the order of shards and buckets.
+    /// Groups the keys by shard and bucket.
     #[inline(always)]
     fn shelve(&mut self) -> Result<(), Failure> {
         let shards = self.segment.shards;
@@ -137,7 +139,8 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         Ok(())
     }
 
-    /// Adds the keys that were bumped to a level, which must all go in; the redundant ones.
+    /// Inserts the keys that were bumped to a level. All of them must fit. Returns the number of
+    /// redundant keys.
     #[inline(always)]
     fn settle(&mut self, level: u32, bumped: &[Item<u64, R::Value>]) -> Result<u64, Failure> {
         let Balancing { shards, starts, .. } = self.segment;
@@ -150,7 +153,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         self.banding.insert_all(equations).ok_or(Failure::NoSeed)
     }
 
-    /// Adds the buckets of a level's shards, or bumps them.
+    /// Inserts or bumps the buckets of a level's shards, along diagonals of shard and bucket.
     #[inline(always)]
     fn balance(&mut self, level: u32, outcome: &mut Outcome<R::Value>) -> Result<(), Failure> {
         let Range { start: first, end } = self.shards_of(level);
@@ -172,7 +175,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         mine(of_level.start)..mine(of_level.end)
     }
 
-    /// Adds a bucket if it fits, else bumps it.
+    /// Inserts a bucket if it fits; otherwise bumps it.
     #[inline(always)]
     fn try_bucket(
         &mut self,
@@ -202,7 +205,8 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
     }
 }
 
-/// Makes room for some keys more, and for as many as there are.
+/// Reserves capacity for `additional` keys, and at least doubles the length, so that growth is
+/// amortized.
 fn grow<T>(bumped: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     match bumped.capacity() - bumped.len() < additional {
         true => try_reserve(bumped, additional.max(bumped.len())),

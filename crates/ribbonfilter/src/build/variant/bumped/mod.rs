@@ -1,17 +1,21 @@
-//! Bumped Ribbon (BuRR): layers that pass on the few keys they cannot hold.
+//! Bumped Ribbon (BuRR): layers that pass the few keys they cannot hold to the next layer.
 //!
-//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast succinct retrieval and
-//! approximate membership using ribbon" (2022), sections 4 and 5. A system with fewer slots
-//! than keys is filled to the last slot; where it has too many keys some are *bumped*, by
-//! ranges of starts that two bits a bucket describe, to the next layer, which is a small
-//! system of the same kind. The last layer is a Standard ribbon, the only one that can fail
-//! and has a seed.
+//! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast succinct retrieval and approximate
+//! membership using ribbon" (2022), sections 4 and 5. A system with fewer slots than keys is filled
+//! almost completely. Where it has too many keys, some are *bumped* to the next layer, a smaller
+//! system of the same kind. The bumped keys are those in certain ranges of starts, which two bits
+//! per bucket describe. The last layer is a Standard ribbon, the only one that can fail and that
+//! has a seed.
 //!
-//! - [`window`](super::window) brings the keys of a segment into order,
-//! - [`segment`] decides what each bucket bumps,
-//! - [`batched`](super::batched) inserts classes of keys, all or none.
+//! - [`window`](super::window) orders the keys of a segment,
+//! - [`segment`] decides which keys each bucket bumps,
+//! - [`batched`](super::batched) inserts classes of keys, each completely or not at all.
 //!
-//! Layers follow each other; the segments of one are independent and shared among threads.
+//! Layers are solved one after another, because each receives the keys that the preceding one
+//! bumps. The segments of a layer are independent and distributed among threads. Neither the codes
+//! nor the bumped keys depend on the number of columns, because a class fits or not by its
+//! coefficients alone. This keeps a shrunk filter identical to one that was built with fewer
+//! columns.
 
 mod segment;
 
@@ -99,7 +103,7 @@ fn fill_layer<S: System>(
     })
 }
 
-/// Adds what the segments of a layer found to what is known; the bumped keys.
+/// Appends the codes and exceptions of a layer's segments to `solved`. Returns the bumped keys.
 fn gather<V: Value>(
     solved: &mut Solved,
     found: Vec<Bumping<V>>,
@@ -137,8 +141,8 @@ fn solve_last<B: Band, R: Goal>(
     Ok(())
 }
 
-/// Slots that stay empty in a bumping layer of one segment, and the buckets that bump all
-/// their keys, for simulations.
+/// The numbers of empty slots in a bumping layer of one segment and of buckets that bump all their
+/// keys, for simulations.
 pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
     fn run<S: System<Value = ()>>(
         means: S::Means,

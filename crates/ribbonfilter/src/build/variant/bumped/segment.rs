@@ -1,9 +1,10 @@
-//! One segment of a bumping layer: which keys stay, and what its buckets bump.
+//! One segment of a bumping layer: which keys stay, and which its buckets bump.
 //!
-//! Buckets are filled from the first to the last, and each by classes, from its last starts
-//! to its first: the starts from one threshold to the next. A class goes in whole or not at
-//! all. The first that does not is bumped with all those before it in the bucket, which is
-//! what the bucket's code tells.
+//! Buckets are filled from the first to the last. Within a bucket, *classes* are inserted from the
+//! last starts to the first; a class is the starts from one threshold to the next. A class is
+//! inserted completely or not at all. The first class that does not fit is bumped, together with
+//! all classes of the bucket that have lower starts. The bucket's code stores the threshold below
+//! which keys are bumped, so a query decides with one comparison.
 //!
 //! ```text
 //!   bucket       first slot                                   last slot
@@ -13,8 +14,13 @@
 //!   classes 0 and 1 fit, class 2 does not: all keys below 24 are bumped, code 1
 //! ```
 //!
-//! A class fits if its distinct keys are independent of each other and of all that went in
-//! before. That does not depend on their order, nor on fingerprints, hence not on columns.
+//! A class fits if the equations of its distinct keys are independent of each other and of all rows
+//! inserted so far. That is a property of the coefficients: it depends neither on the order of the
+//! keys nor on fingerprints, hence not on the number of columns.
+//!
+//! The window of an equation extends from its start towards higher slots, so rows of the preceding
+//! bucket overlap the first slots of a bucket. Keys with low starts are therefore the ones that fit
+//! least often, and the ones that a bucket bumps.
 
 use crate::build::variant::batched::System;
 use crate::build::variant::window::{WINDOW, Window, scatter};
@@ -27,20 +33,20 @@ use crate::ribbon::shape::Shape;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
-/// What a segment bumps.
+/// The result of filling a segment: its codes and the keys that it bumps.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Bumping<V> {
     /// The code of every bucket.
     pub(super) codes: Vec<u8>,
-    /// The buckets that bump everything although their code does not say so.
+    /// The buckets that bump all their keys although their code has no value for that.
     pub(super) exceptions: Vec<u64>,
     /// The bumped keys, with the mixed hashes that they have in the next layer.
     pub(super) bumped: Vec<Item<u64, V>>,
-    /// Keys that stay but fill no slot: duplicates.
+    /// Number of keys that stay but fill no slot: duplicates.
     pub(super) redundant: u64,
 }
 
-/// What one thread needs to fill one segment after another.
+/// The buffers that one thread uses to fill one segment after another.
 pub(super) struct Workspace<S: System> {
     segment_slots: u64,
     starts: Starts,
@@ -48,12 +54,12 @@ pub(super) struct Workspace<S: System> {
     ordered: Ordered<S::Value>,
     window: Window<S::Value>,
     system: S,
-    /// The system is not empty.
+    /// Whether the system may hold rows of an earlier segment.
     used: bool,
 }
 
 impl<S: System> Workspace<S> {
-    /// Budget for the segments of a layer.
+    /// Allocates buffers for the segments of a layer.
     pub(super) fn new(means: S::Means, layer: &Shape) -> Result<Self, OutOfMemory> {
         let (slots, columns) = (layer.segment_slots, layer.columns as usize);
         Ok(Self {
@@ -83,7 +89,7 @@ impl<S: System> Work for Fill<'_, '_, S> {
         let mut bumping = Bumping::default();
         let number = segment.first_slot / workspace.segment_slots;
         try_reserve(&mut bumping.codes, workspace.bucket_count())?;
-        // About what the surplus will be.
+        // About the number of surplus keys.
         try_reserve(&mut bumping.bumped, segment.keys.len() / 8)?;
         let Workspace { ordered, starts, .. } = workspace;
         scatter(ordered, segment.keys, *starts, SEED)?;
@@ -98,7 +104,7 @@ impl<S: System> Work for Fill<'_, '_, S> {
     }
 }
 
-/// The seed of every bumping layer: none of them can fail.
+/// The seed of every bumping layer. One is enough, since a bumping layer cannot fail.
 pub(super) const SEED: Seed = Seed::new(0);
 
 /// The code of a bucket that bumps nothing.
@@ -137,7 +143,7 @@ impl<S: System> Workspace<S> {
     }
 }
 
-/// Makes room, and some more if there is not enough.
+/// Reserves capacity for `additional` elements, and an eighth of the length more when it grows.
 fn try_reserve_some<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     match vec.capacity() - vec.len() < additional {
         true => try_reserve(vec, additional + vec.len() / 8),
@@ -145,7 +151,7 @@ fn try_reserve_some<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfM
     }
 }
 
-/// A bucket of a window, which begins at a start of it.
+/// A bucket of a window. `first` is its first start, counted from the first of the window.
 struct Bucket<'a, V> {
     buckets: Buckets,
     first: usize,
@@ -153,7 +159,12 @@ struct Bucket<'a, V> {
 }
 
 impl<V: Value> Bucket<'_, V> {
-    /// Fills the bucket and stores its code; the offset from which on its keys stay.
+    /// Fills the bucket and stores its code. Returns the offset in the bucket from which keys stay;
+    /// keys with lower starts are bumped.
+    ///
+    /// `kept` and `code` change together and only after a class was inserted, so the code always
+    /// describes the keys that the system holds. If not even the first class fits, no code can say
+    /// so: the bucket is listed as an exception.
     #[inline(always)]
     fn fill<S: System<Value = V>, I: Instructions>(
         self,

@@ -1,4 +1,4 @@
-//! All ways of filling a segment agree, and hashes far from random do no harm.
+//! All systems fill a segment alike, and hashes that are far from random do no harm.
 
 use super::*;
 use crate::build::Segment;
@@ -31,7 +31,7 @@ fn layer(width: Width, segment_slots: u64, columns: u32, boundary: u64) -> Shape
     }
 }
 
-/// What comes out of a segment: what it bumps, and its bytes.
+/// For each set of keys, what a segment bumps and its bytes.
 fn filled<S: System>(
     means: S::Means,
     layer: &Shape,
@@ -51,7 +51,7 @@ fn filled<S: System>(
     key_sets.iter().map(fill).collect()
 }
 
-/// Mixed hashes that start in a range of slots.
+/// Mixed hashes whose starts lie in a range of slots.
 fn crowd(
     layer: &Shape,
     random: &mut Random,
@@ -64,8 +64,8 @@ fn crowd(
     hashes.filter(there).take(count).collect()
 }
 
-/// Sets of keys for a layer of so many slots: few, the usual number, far too many, crowds in
-/// a part of the slots, and each with duplicates.
+/// Sets of keys for a layer: few, the usual number, far too many, crowds in a part of the slots,
+/// and each with duplicates.
 fn key_sets(layer: &Shape, random: &mut Random) -> Vec<Vec<u64>> {
     let slots = layer.segment_slots as usize;
     let mut sets: Vec<Vec<u64>> = [0, 1, slots / 3, slots, slots * 17 / 16, 2 * slots]
@@ -76,7 +76,7 @@ fn key_sets(layer: &Shape, random: &mut Random) -> Vec<Vec<u64>> {
         keys.extend((0..slots / 2).map(|_| random.next()));
         sets.push(keys);
     }
-    // More than any vector holds, at the beginning of a bucket whose first rows are filled.
+    // More keys than any vector holds, at the beginning of a bucket whose first rows are filled.
     let bucket = Buckets::of(layer.width).slots();
     let mut keys = crowd(layer, random, 500, bucket..bucket + bucket / 12);
     keys.extend((0..slots * 9 / 8).map(|_| random.next()));
@@ -138,7 +138,7 @@ fn check_both_ways<R: Goal>(
                     assert_same(&by_planes, &expected, &what);
                 }
             }
-            // The sets are what they are meant to be.
+            // The sets cover the intended cases.
             assert!(expected.iter().any(|(bumping, _)| bumping.redundant > 2000));
             let nothing = |(bumping, _): &(Bumping<_>, _)| bumping.codes.iter().all(|&code| code == 3);
             assert!(expected.iter().any(nothing));
@@ -188,14 +188,14 @@ fn build(width: Width, hashes: &[u64]) -> Result<Filter, BuildError> {
     builder.finish()
 }
 
-/// All are found, one by one and in a batch.
+/// All keys are found, in single queries and in a batch.
 fn assert_found(filter: &Filter, hashes: &[u64]) {
     assert!(hashes.iter().all(|&hash| filter.contains_hash(hash)), "{filter:?}");
     assert!(filter.contains_hash_batch(hashes).iter().all(|&hit| hit), "{filter:?}");
     filter.verify().expect("whole");
 }
 
-/// Key hashes with a property of their mixed hash.
+/// Key hashes whose mixed hash satisfies `wanted`.
 fn chosen(random: &mut Random, count: usize, wanted: impl Fn(u64) -> bool) -> Vec<u64> {
     let hashes = core::iter::from_fn(|| Some(random.next()));
     hashes.filter(|&hash| wanted(mix(hash))).take(count).collect()
@@ -213,7 +213,7 @@ fn crowds_in_one_bucket_or_segment_are_built() {
         let mut hashes: Vec<u64> = (0..28_000).map(|_| random.next()).collect();
         hashes.extend(chosen(&mut random, 2_000, in_first_bucket));
         assert_found(&build(width, &hashes).expect("a crowd of some"), &hashes);
-        // All in one place: every layer but the last is of no use.
+        // All in one bucket: every layer except the last is useless.
         let hashes = chosen(&mut random, 6_000, in_first_bucket);
         assert_found(&build(width, &hashes).expect("a crowd of all"), &hashes);
     }
@@ -235,7 +235,7 @@ fn exceptions_are_stored_and_found() {
         let plan = Filter::builder().variant(Variant::Bumped).width(width).plan_for(100_000);
         let shape = plan.expect("a plan").shape;
         let buckets = Buckets::of(width);
-        // Twice what a bucket can hold, in three of them, and all in their last starts.
+        // Twice the capacity of a bucket, in each of three buckets, all among their last starts.
         let crowded = |mixed| {
             let start = shape.starts().start(seeded(mixed, segment::SEED));
             let crowded = [7, 8, 40].contains(&(start >> buckets.log));
@@ -251,7 +251,7 @@ fn exceptions_are_stored_and_found() {
         assert!(footer.shape.further.exceptions > 0, "{filter:?}");
         let absent = (0..200_000).filter(|_| filter.contains_hash(random.next())).count();
         assert!((250..550).contains(&absent), "{absent} of 200000 at a rate of 1/512");
-        // Up to eight columns, lookups in the bytes take a way of their own.
+        // Up to eight columns, lookups in the bytes use a separate code path.
         let smaller = filter.shrink_to_columns(8.0).expect("fewer columns");
         for &hash in &hashes {
             let found = Filter::contains_hash_in(smaller.as_bytes(), hash);
