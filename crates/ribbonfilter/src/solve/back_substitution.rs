@@ -1,24 +1,23 @@
-//! The system becomes a solution, streaming from the last row to the first.
+//! Back substitution: turns a system into its solution, from the last row to the first.
 //!
-//! A filled row determines its row of `Z` from the `w - 1` rows behind it; an empty row
-//! is a free variable. For each column a word of `w` bits holds the rows last solved
-//! (bit `k` is the row `k` behind the present one), and whenever a block of rows is
-//! complete, those words *are* the block (paper, section 5.2).
+//! A filled row determines its row of `Z` from the `w - 1` following rows; an empty row is a free
+//! variable. For each column, a word of `w` bits holds the rows solved last (bit `k` is the row `k`
+//! after the current one). Whenever a block of rows is complete, these words *are* the block
+//! (paper, section 5.2).
 
 use crate::kernel::{Instructions, Rows, Work};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::ribbon::width::Band;
 use crate::solve::banding::{Banding, RightSide};
 
-/// The most slots of a block.
+/// The maximum number of slots in a block.
 const BLOCK: usize = 64;
 
 /// Solves a system and writes its blocks into `bytes`.
 ///
-/// `free` gives the value of a free variable from its slot; column `c` takes bit `c`.
-/// Only the columns that a block stores are computed for its rows: a query reads the
-/// columns of the block in which it starts, and no row needs more than the rows behind
-/// it, which have at least as many.
+/// `free` maps the slot of a free variable to its value; column `c` takes bit `c`. Only the columns
+/// that a block stores are computed for its rows: a query reads the columns of the block in which
+/// it starts, and a row depends only on following rows, which have at least as many columns.
 pub(crate) struct Solve<'a, B, R, F> {
     pub(crate) banding: &'a Banding<B, R>,
     pub(crate) free: F,
@@ -40,7 +39,7 @@ impl<B: Band, R: RightSide, F: Fn(u64) -> u64> Work for Solve<'_, B, R, F> {
             let begin = layout.first_slot_of(block) as usize;
             let end = banding.slots().min(begin + B::WIDTH.block_slots() as usize);
             let (coefficients, right_sides) = banding.rows(begin..end);
-            // Whether a row is empty cannot be foreseen, so first all are taken as filled.
+            // Whether a row is empty cannot be predicted, so all rows are first treated as filled.
             let mut empty = 0u64;
             for (row, value) in values[..end - begin].iter_mut().enumerate() {
                 *value = right_sides[row].bits();

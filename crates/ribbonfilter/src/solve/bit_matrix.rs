@@ -1,15 +1,15 @@
-//! Squares of eight times eight bits in a word: byte `j` is row `j`, bit `k` of it column `k`.
+//! Bit matrices of 8 × 8 bits in a word: byte `j` is row `j`, and its bit `k` is column `k`.
 //!
-//! The eight rows of a *panel*, seen in the panel's own columns, are such a square, upper
-//! triangular with ones on its diagonal where rows are filled.
+//! The eight rows of a *panel*, restricted to the panel's own columns, form such a matrix. It is
+//! upper triangular, with ones on the diagonal where rows are filled.
 
-/// A byte of ones in each of eight bytes: the first column.
+/// A one in each of the eight bytes: the first column.
 pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
-/// The bits behind the diagonal.
+/// The bits above the diagonal: bit `k` of byte `j` with `k > j`.
 pub(crate) const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
 
-/// The transposed square: bit `i` of byte `j` becomes bit `j` of byte `i`. Squares of four,
-/// two and one bits change places across the diagonal.
+/// The transposed matrix: bit `i` of byte `j` becomes bit `j` of byte `i`. Blocks of 4 × 4, then 2
+/// × 2, then single bits are swapped across the diagonal.
 #[inline(always)]
 pub(crate) fn transposed(square: u64) -> u64 {
     let mut square = square;
@@ -22,10 +22,10 @@ pub(crate) fn transposed(square: u64) -> u64 {
     square
 }
 
-/// Solves eight equations among themselves: row `j` asks for the rows behind it that its bits
-/// in `above` name, and the sum must be byte `j` of `demanded`.
+/// Solves an upper triangular system of eight equations. Byte `j` of the result, plus the bytes `k`
+/// for which row `j` of `above` has bit `k`, equals byte `j` of `demanded`.
 ///
-/// With the diagonal demanded this is the inverse of the triangular square.
+/// With the diagonal as `demanded`, the result is the inverse of the triangular matrix.
 #[inline(always)]
 pub(crate) fn solved_upwards(above: u64, demanded: u64) -> u64 {
     let mut solved = demanded;

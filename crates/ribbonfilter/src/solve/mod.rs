@@ -1,9 +1,9 @@
-//! Linear systems over the field of two elements, whose rows have their ones in a window of `w`
+//! Linear systems over the field of two elements whose rows have their ones within a window of `w`
 //! slots: elimination and back substitution.
 //!
-//! [`banding`] takes one equation after another (paper, Algorithm 1). [`four_russians`] and
-//! [`byte_sliced`] eliminate many at once, the one in portable code, the other with SIMD; all give
-//! the same solution.
+//! [`banding`] inserts equations one by one (paper, Algorithm 1). [`four_russians`] and
+//! [`byte_sliced`] eliminate many in a batch, the former in portable code, the latter with SIMD.
+//! All produce the same solution.
 
 pub(crate) mod back_substitution;
 pub(crate) mod banding;

@@ -8,12 +8,12 @@
 //! row 3      . . . 1 c c c . . | b     an empty row holds none.
 //! ```
 //!
-//! Invariants: a row is empty or its first coefficient is 1; no coefficient stands for
-//! a slot beyond the last. Which rows are filled and the solution do not depend on the
-//! order of insertion (proof of theorem 3.2): the filled rows tell the ranks of the
-//! system's column prefixes. That is the licence to partition and to parallelise.
+//! Invariants: a row is empty or its first coefficient is 1, and no coefficient stands for a slot
+//! beyond the last. The filled rows and the solution do not depend on the order of insertion (proof
+//! of theorem 3.2): the ranks of the system's column prefixes determine which rows are filled. This
+//! is what permits partitioning and parallel construction.
 //!
-//! This file knows nothing of keys, segments or files.
+//! This module is independent of keys, segments and files.
 
 mod reversible;
 
@@ -25,16 +25,16 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 use core::ops::Range;
 
-/// The right-hand side of an equation: nothing in a homogeneous system, else a
-/// fingerprint or a value.
+/// The right-hand side of an equation: `()` in a homogeneous system, otherwise a fingerprint or a
+/// value.
 pub(crate) trait RightSide: Copy + Eq + Send + Sync + 'static {
-    /// What an empty row and a homogeneous equation have.
+    /// The right-hand side of an empty row and of a homogeneous equation.
     const ZERO: Self;
     /// The sum of two equations' right-hand sides.
     fn xor(self, other: Self) -> Self;
-    /// As a row of the solution: bit `c` belongs to column `c`.
+    /// The right-hand side as a row of the solution: bit `c` belongs to column `c`.
     fn bits(self) -> u64;
-    /// The right-hand side of such a row; of more bits than it has, its first ones.
+    /// The right-hand side of such a row. Bits that do not fit the type are dropped.
     fn from_bits(bits: u64) -> Self;
 }
 
@@ -50,7 +50,7 @@ impl RightSide for () {
     fn from_bits(_: u64) {}
 }
 
-/// Numbers are right-hand sides of as many bits as they have.
+/// Implements right-hand sides that have as many bits as a number type.
 macro_rules! number {
     ($number:ty) => {
         impl RightSide for $number {
@@ -74,27 +74,27 @@ macro_rules! number {
 number!(u32);
 number!(u64);
 
-/// What became of an equation.
+/// The result of inserting an equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Insertion {
-    /// It fills this row.
+    /// The equation fills this row.
     At(usize),
-    /// The system implied it already: nothing changed.
+    /// The system already implies the equation: nothing changed.
     Redundant,
-    /// The system contradicts it: nothing changed.
+    /// The system contradicts the equation: nothing changed.
     Inconsistent,
 }
 
 /// The linear system `M` of the paper.
 #[derive(Clone, Debug)]
 pub(crate) struct Banding<B, R> {
-    /// One word a row, and one more that stays empty, where idle lanes wait.
+    /// One word per row, and a spare one that stays empty, at which idle lanes wait.
     coefficients: Vec<B>,
-    /// Without meaning where the row is empty.
+    /// Meaningless where the row is empty.
     right_sides: Vec<R>,
 }
 
-/// An equation on its way into the system.
+/// An equation to be inserted into the system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Equation<B, R> {
     pub(crate) start: usize,
@@ -102,13 +102,13 @@ pub(crate) struct Equation<B, R> {
     pub(crate) right_side: R,
 }
 
-/// Equations that are inserted at once.
+/// Number of equations that are inserted in an interleaved fashion.
 const LANES: usize = 4;
-/// Equations that are made ready at once: few enough for the nearest cache.
+/// Number of equations that are prepared ahead: few enough for the first-level cache.
 const READY: usize = 256;
 
 impl<B: Band, R: RightSide> Banding<B, R> {
-    /// The system of `slots` empty rows.
+    /// A system of `slots` empty rows.
     pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         Ok(Self {
             coefficients: try_filled_huge(B::ZERO, slots + 1)?,
@@ -116,7 +116,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         })
     }
 
-    /// Empties every row.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.coefficients.fill(B::ZERO);
     }
@@ -125,14 +125,14 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         self.coefficients.len() - 1
     }
 
-    /// The coefficients of some rows, none where they are empty, and their right-hand
-    /// sides, without meaning there.
+    /// The coefficients of some rows, zero where a row is empty, and their right-hand sides, which
+    /// are meaningless there.
     #[inline(always)]
     pub(crate) fn rows(&self, rows: Range<usize>) -> (&[B], &[R]) {
         (&self.coefficients[rows.clone()], &self.right_sides[rows])
     }
 
-    /// Algorithm 1: adds `coefficients * Z[start ..] = right_side`.
+    /// Algorithm 1: inserts `coefficients * Z[start ..] = right_side`.
     ///
     /// The first coefficient must be 1 and none may reach beyond the last slot.
     #[inline]
@@ -156,12 +156,13 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         }
     }
 
-    /// Adds many equations; how many were redundant, or nothing if any was inconsistent.
+    /// Inserts many equations. Returns the number of redundant ones, or `None` if any was
+    /// inconsistent.
     ///
-    /// The same as inserting one by one, in some order. Each step of Algorithm 1 waits for
-    /// memory, and whether it is the last one cannot be foreseen. So [`LANES`] equations
-    /// take their steps in turn, without a branch: a step either fills the row and takes up
-    /// the next equation, or adds the row and moves on.
+    /// The result is the same as inserting them one by one in some order. Each step of Algorithm 1
+    /// waits for memory, and whether it is the last one cannot be predicted. So [`LANES`] equations
+    /// take their steps in turn, without a branch: a step either fills the row and takes up the
+    /// next equation, or adds the row and moves on.
     #[inline(always)]
     pub(crate) fn insert_all(
         &mut self,
@@ -173,7 +174,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         let (mut redundant, mut contradicts) = (0, false);
         let (mut next, mut end) = (0, 0);
         loop {
-            // What the lanes left over comes first.
+            // Equations that the lanes did not take come first.
             ready.copy_within(next..end, 0);
             end -= next;
             next = 0;
@@ -191,7 +192,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
                     redundant += u64::from(step.redundant);
                     contradicts |= step.redundant & (step.equation.right_side != R::ZERO);
                     let done = step.filled | step.redundant;
-                    // It is smaller than that anyhow, but the compiler cannot know.
+                    // `next` is below `READY` in any case; the remainder removes the bounds check.
                     let waiting = ready[next % READY];
                     let Equation { start, coefficients, right_side } = step.equation;
                     *lane = Equation {
@@ -210,7 +211,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
                 return None;
             }
         }
-        // An idle lane has nothing to insert.
+        // Idle lanes have no coefficients and are skipped.
         let rest = lanes.into_iter().chain(ready[..end].iter().copied());
         for equation in rest.filter(|equation| equation.coefficients != B::ZERO) {
             match self.insert(equation.start, equation.coefficients, equation.right_side) {
@@ -222,7 +223,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         (!contradicts).then_some(redundant)
     }
 
-    /// Asks for the memory of a row.
+    /// Prefetches a row.
     #[inline(always)]
     fn prefetch(&self, row: usize) {
         prefetch(self.coefficients.as_ptr().wrapping_add(row).cast());
@@ -238,7 +239,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         let occupant = self.coefficients[row];
         let filled = occupant == B::ZERO;
         self.coefficients[row] = select_unpredictable(filled, coefficients, occupant);
-        // Right-hand sides of no size need no look, and no check of bounds.
+        // Right-hand sides of size zero need neither a load nor a bounds check.
         let mut other = R::ZERO;
         if size_of::<R>() > 0 {
             other = self.right_sides[row];
@@ -257,10 +258,10 @@ impl<B: Band, R: RightSide> Banding<B, R> {
         }
     }
 
-    /// Takes back the latest insertions, given the rows that they filled.
+    /// Undoes the latest insertions, given the rows that they filled.
     ///
-    /// Later rows were reduced by earlier ones, never the other way round, so this is
-    /// right for any set of rows that is closed under "inserted later".
+    /// Later rows were reduced by earlier ones, never the other way round, so this is correct for
+    /// any set of rows that contains every row inserted after one of its members.
     pub(crate) fn undo(&mut self, latest: impl IntoIterator<Item = usize>) {
         for row in latest {
             self.coefficients[row] = B::ZERO;
@@ -268,7 +269,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     }
 }
 
-/// What one step made of an equation: it filled its row, or vanished, or goes on as another.
+/// The result of one step: the equation filled its row, vanished, or continues in reduced form.
 struct Step<B, R> {
     filled: bool,
     redundant: bool,

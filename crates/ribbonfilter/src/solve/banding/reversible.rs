@@ -1,12 +1,12 @@
-//! Equations that go into the system all together or not at all.
+//! Inserts equations into the system all together or not at all.
 //!
-//! A bucket of a Balanced ribbon is tried: if one of its equations contradicts the system,
-//! the rows that the others have filled are emptied again. Whether it fits does not depend
-//! on the order of its equations, nor do the rows that it fills.
+//! A Balanced ribbon tries to insert a bucket: if one of its equations contradicts the system, the
+//! rows that the others have filled are removed again. Neither the outcome nor the rows that a
+//! bucket fills depend on the order of its equations.
 //!
-//! Such a system is as good as full, and an equation passes some 36 rows (w = 64) before it
-//! finds an empty one. So a lane's step here is a branch, unlike in `insert_all`: it is
-//! foreseen but for once a key, and a step that only adds a row and moves on is short.
+//! Such a system is almost full, and an equation passes some 36 rows (w = 64) before it finds an
+//! empty one. So a lane's step here is a branch, unlike in `insert_all`: it is mispredicted only
+//! about once per key, and a step that only adds a row and moves on is short.
 
 use super::{Banding, Equation, RightSide};
 use crate::error::OutOfMemory;
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// An equation contradicts the system.
 struct Contradiction;
 
-/// A number of equations on their way into the system.
+/// Equations that are being inserted into the system.
 struct Insertions<'a, B, R, E> {
     coefficients: &'a mut [B],
     right_sides: &'a mut [R],
@@ -25,13 +25,13 @@ struct Insertions<'a, B, R, E> {
     /// The rows that were filled.
     filled: &'a mut Vec<usize>,
     redundant: u64,
-    /// Equations that are neither in the system nor found redundant.
+    /// Number of equations that are neither in the system nor found to be redundant.
     pending: usize,
 }
 
 impl<B: Band, R: RightSide> Banding<B, R> {
-    /// Adds all equations or, if any is inconsistent, none; how many were redundant, if they
-    /// were added. `room` is for the rows that are filled.
+    /// Inserts all equations or, if any is inconsistent, none. Returns the number of redundant
+    /// ones, or `None` if nothing was inserted. `room` is a buffer for the rows that are filled.
     #[inline(always)]
     pub(crate) fn insert_all_or_none(
         &mut self,
@@ -40,7 +40,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
     ) -> Result<Option<u64>, OutOfMemory> {
         room.clear();
         try_reserve(room, equations.len())?;
-        // As long as each other, so that one check serves both.
+        // Slices of equal length, so that one bounds check covers both.
         let rows = self.coefficients.len();
         let mut insertions = Insertions {
             coefficients: &mut self.coefficients[..rows],
@@ -59,7 +59,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
 }
 
 impl<B: Band, R: RightSide, E: Iterator<Item = Equation<B, R>>> Insertions<'_, B, R, E> {
-    /// Four lanes take their steps in turn, since each waits for memory.
+    /// Four lanes take their steps in turn, because each step waits for memory.
     #[inline(always)]
     fn run(&mut self) -> Result<(), Contradiction> {
         let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| self.next());
@@ -72,8 +72,8 @@ impl<B: Band, R: RightSide, E: Iterator<Item = Equation<B, R>>> Insertions<'_, B
         Ok(())
     }
 
-    /// The next equation. When there is none left, one without coefficients, at the spare row
-    /// behind the last, where it changes nothing.
+    /// The next equation. If there is none left, an equation without coefficients at the spare row
+    /// after the last, where it changes nothing.
     #[inline(always)]
     fn next(&mut self) -> Equation<B, R> {
         let start = self.coefficients.len() - 1;
@@ -126,14 +126,15 @@ mod tests {
         let equation = |random: &mut Random| {
             let start = random.below(slots - u64::from(B::WIDTH.bits()) + 1) as usize;
             let bits = random.band::<B>();
-            // The first coefficient is 1, whatever it was.
+            // Set the first coefficient to 1.
             let coefficients = bits ^ (bits & one) ^ one;
             Equation { start, coefficients, right_side: random.next() as u32 }
         };
         (0..count).map(|_| equation(random)).collect()
     }
 
-    /// What inserting one by one makes of it: the redundant ones, or nothing.
+    /// Inserts one by one. Returns the number of redundant equations, or `None` if one is
+    /// inconsistent.
     fn one_by_one<B: Band>(system: &mut System<B>, bucket: &[Equation<B, u32>]) -> Option<u64> {
         let mut redundant = 0;
         for equation in bucket {
@@ -146,7 +147,7 @@ mod tests {
         Some(redundant)
     }
 
-    /// Fills a system to the brim, bucket by bucket.
+    /// Fills a system completely, bucket by bucket.
     fn check<B: Band>() {
         const SLOTS: usize = 400;
         let mut random = Random(11);

@@ -1,4 +1,4 @@
-//! Algorithm 1 against elimination on dense rows, which knows nothing of bands.
+//! Algorithm 1 against elimination on dense rows, which makes no use of bands.
 
 use super::*;
 use crate::kernel::Kernel;
@@ -9,7 +9,7 @@ use crate::testing::Random;
 use alloc::vec;
 use core::fmt::Debug;
 
-/// A right-hand side that tests can draw and add up.
+/// A right-hand side that tests can draw at random and add up.
 trait Drawn: RightSide + Debug {
     fn draw(random: &mut Random) -> Self;
 }
@@ -25,7 +25,7 @@ impl Drawn for u32 {
     }
 }
 
-/// Any start, its coefficients cut to the slots that are there.
+/// Any start, with the coefficients cut to the existing slots.
 fn draw_one<B: Band, R: Drawn>(slots: usize, random: &mut Random) -> Equation<B, R> {
     let start = random.below(slots as u64) as usize;
     let bits = B::from_words(random.next() | 1, random.next());
@@ -46,10 +46,10 @@ fn dense<B: Band, R: Copy>(equation: &Equation<B, R>, slots: usize) -> (Vec<bool
     (row, equation.right_side)
 }
 
-/// Elimination on dense rows. It clears from the *last* slot, where Algorithm 1 clears
-/// from the first: what the two agree on is no accident of either's order.
+/// Elimination on dense rows. It clears from the *last* slot, where Algorithm 1 clears from the
+/// first, so their agreement is not an artefact of the order.
 struct Dense<R> {
-    /// By the last slot that a row touches.
+    /// Rows, indexed by the last slot that a row touches.
     rows: Vec<Option<(Vec<bool>, R)>>,
 }
 
@@ -95,8 +95,8 @@ impl<R: RightSide> Dense<R> {
         }
     }
 
-    /// The first slots of a basis in echelon form, found column by column: where a
-    /// column prefix gains rank.
+    /// The first slots of a basis in echelon form, found column by column. These are the slots at
+    /// which a column prefix gains rank.
     fn pivots(&self) -> Vec<usize> {
         let mut rows: Vec<Vec<bool>> =
             self.rows.iter().flatten().map(|row| row.0.clone()).collect();
@@ -140,8 +140,8 @@ fn insert<B: Band, R: Drawn>(banding: &mut Banding<B, R>, equation: &Equation<B,
 /// Smaller than the narrowest width, around each, and larger than the widest.
 const SLOTS: [usize; 11] = [1, 2, 5, 16, 17, 40, 64, 100, 128, 200, 333];
 
-/// Calls `check::<B, R>(slots, equations, random)` for all widths, sizes and loads, from
-/// a tenth of the capacity to half as much again as it.
+/// Calls `check::<B, R>(slots, equations, random)` for all widths, sizes and loads, from a tenth of
+/// the capacity to one and a half times the capacity.
 macro_rules! for_all_systems {
     ($check:ident) => {
         for slots in SLOTS {
@@ -165,8 +165,8 @@ fn draw<B: Band, R: Drawn>(slots: usize, count: usize, random: &mut Random) -> V
     (0..count).map(|_| draw_one(slots, random)).collect()
 }
 
-/// The equations that a system takes in their order, duplicates included: they are
-/// consistent with one another.
+/// The equations that a system accepts in the given order, including duplicates. They are
+/// consistent with each other.
 fn consistent<B: Band, R: Drawn>(
     slots: usize,
     count: usize,
@@ -196,7 +196,7 @@ fn insertions_agree_with_dense_elimination() {
     for_all_systems!(agree_with_dense);
 }
 
-/// The comparison above would be worth little if one of the outcomes never came up.
+/// The comparison above would prove little if one of the outcomes never occurred.
 #[test]
 fn overloaded_systems_see_every_outcome() {
     let mut random = Random(1);
@@ -260,8 +260,8 @@ fn undo_restores_the_earlier_system() {
     for_all_systems!(take_back);
 }
 
-/// All at once is the same as one by one: what is redundant, which rows are filled, and
-/// whether there is a solution at all.
+/// Inserting in a batch equals inserting one by one: the number of redundant equations, the filled
+/// rows and whether there is a solution.
 fn insert_together<B: Band, R: Drawn>(slots: usize, count: usize, random: &mut Random) {
     for equations in [draw::<B, R>(slots, count, random), consistent(slots, count, random)] {
         let mut single = banding(slots);
@@ -287,7 +287,7 @@ fn insert_together<B: Band, R: Drawn>(slots: usize, count: usize, random: &mut R
 fn inserting_all_is_inserting_one_by_one() {
     for_all_systems!(insert_together);
     let mut random = Random(7);
-    // More equations than are made ready at a time.
+    // More equations than are prepared ahead.
     for (slots, count) in [(1100, 1000), (3000, 1537), (300, 299), (300, 4000)] {
         insert_together::<u16, ()>(slots, count, &mut random);
         insert_together::<u64, u32>(slots, count, &mut random);
@@ -295,7 +295,7 @@ fn inserting_all_is_inserting_one_by_one() {
     }
 }
 
-/// Where a segment lies in a layout of several, and its own part of that.
+/// The location of a segment in a layout of several, and the segment's own part of the layout.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     whole: Layout,
@@ -303,8 +303,8 @@ struct Place {
     first_slot: u64,
 }
 
-/// The segment alone, behind another and, if it ends with a block, before another, with
-/// whole and with fractional columns.
+/// The segment alone, after another and, if it ends with a block, before another; with integral and
+/// with fractional columns.
 fn places<B: Band>(slots: usize) -> Vec<Place> {
     let mut places = Vec::new();
     for (before, behind) in [(0, 0), (128, 0), (0, 192), (64, 64)] {
@@ -323,7 +323,7 @@ fn places<B: Band>(slots: usize) -> Vec<Place> {
     places
 }
 
-/// What the bytes hold before: anything, and it must neither matter nor be lost elsewhere.
+/// The previous contents of the bytes. They must not matter, and must stay unchanged elsewhere.
 const STALE: u8 = 0xa5;
 
 fn solution<B: Band, R: RightSide>(
@@ -336,7 +336,7 @@ fn solution<B: Band, R: RightSide>(
     let mut bytes = vec![STALE; whole.size_in_bytes() as usize + READ_AHEAD];
     let begin = whole.offset(whole.block_of(*first_slot));
     let end = begin + part.size_in_bytes() as usize;
-    // Only a trimmed block needs bytes behind it.
+    // Only a trimmed block needs bytes after it.
     let room = if part.slots().is_multiple_of(64) { 0 } else { READ_AHEAD };
     let free = |slot| free(first_slot + slot).into();
     kernel.run(Solve { banding, free, layout: part, bytes: &mut bytes[begin..end + room] });
@@ -357,7 +357,7 @@ fn assert_solves<B: Band, R: Drawn>(equations: &[Equation<B, R>], bytes: &[u8], 
     }
 }
 
-/// Free variables have the values that they were given.
+/// Free variables have the values that were set.
 fn assert_free<B: Band, R: RightSide>(
     banding: &Banding<B, R>,
     free: fn(u64) -> u32,
@@ -375,8 +375,8 @@ fn assert_free<B: Band, R: RightSide>(
 
 const FREE: [fn(u64) -> u32; 2] = [|_| 0, free_row];
 
-/// Theorem 3.2: neither the filled rows nor the solution know the order of insertion; nor
-/// does the solution know the kernel.
+/// Theorem 3.2: neither the filled rows nor the solution depend on the order of insertion, nor does
+/// the solution depend on the kernel.
 fn forget_the_order<B: Band, R: Drawn>(slots: usize, count: usize, random: &mut Random) {
     let mut equations = consistent::<B, R>(slots, count, random);
     let places = places::<B>(slots);

@@ -1,28 +1,28 @@
-//! Gaussian elimination by byte planes: many equations at once, eight rows at a time.
+//! Gaussian elimination in byte-sliced form: a batch of equations against eight rows at a time.
 //!
-//! Coefficients are kept *cyclically*: bit `slot mod w` stands for the slot, so that nothing
-//! is ever shifted. Eight rows whose numbers agree but for the last three bits are a *panel*,
-//! and a byte of cyclic coefficients is what an equation has to say about one panel. The
-//! equations that go in together are the *pool*, each a *lane* of it, and their bytes lie in
-//! *planes*: plane `b` holds byte `b` of all lanes. So the plane `panel mod (w / 8)` is the
-//! next eight columns of the pool's matrix.
+//! Coefficients are *cyclic*: bit `slot mod w` stands for the slot, so that coefficients are never
+//! shifted. Eight rows whose numbers differ only in the last three bits are a *panel*, and one byte
+//! of cyclic coefficients holds an equation's coefficients in one panel. The equations of a batch
+//! are the *pool*, and each is a *lane* of it. Their bytes are stored in *planes*: plane `b` holds
+//! byte `b` of all lanes. So plane `panel mod (w / 8)` is the next eight columns of the pool's
+//! matrix.
 //!
 //! ```text
 //!              lane 0  lane 1  lane 2 ...            panel q of the system, 8 rows:
-//!   plane 0    [byte]  [byte]  [byte]                  word 0    8 bytes, one a row
-//!   plane 1    [byte]  [byte]  [byte]   ^=  word 1  *  word 1    8 bytes, one a row
+//!   plane 0    [byte]  [byte]  [byte]                  word 0    8 bytes, one per row
+//!   plane 1    [byte]  [byte]  [byte]   ^=  word 1  *  word 1    8 bytes, one per row
 //!   ...                                                ...
 //!   right-hand sides, 1 to 8 planes                    1 to 8 words
 //! ```
 //!
-//! Eliminating a panel's rows from the pool is one linear map a plane: a byte `m` says which
-//! of the eight rows a lane takes, and `plane[lane] ^= word * m`, a product of a vector of
-//! eight bits and a matrix. With 16-entry tables, one for each half of `m`, that is two byte
-//! shuffles for 32 lanes, with GFNI one instruction for 64. Where rows are empty, lanes become
-//! rows; which ones is found on the eight bit columns in general registers.
+//! Eliminating a panel's rows from the pool is one linear map per plane. A byte `m` says which of
+//! the eight rows a lane adds, and `plane[lane] ^= word * m` is the product of a bit matrix and a
+//! vector of eight bits. With two 16-entry tables, one for each half of `m`, that takes two byte
+//! shuffles for 32 lanes; with GFNI, one instruction for 64. Where rows are empty, lanes become
+//! rows; the pivots are found on the eight bit columns in general-purpose registers.
 //!
-//! The rows that are filled, and the solution, are those of Algorithm 1; the equations in the
-//! rows may be others. This module knows nothing of keys.
+//! The filled rows and the solution are those of Algorithm 1; the equations in the rows may differ.
+//! This module is independent of keys.
 
 #[cfg(not(target_arch = "x86_64"))]
 mod unsupported;
@@ -41,65 +41,72 @@ use crate::ribbon::layout::Layout;
 use crate::storage::memory::{try_filled, try_filled_huge};
 use alloc::vec::Vec;
 
-/// The most equations that go in together: eight lanes of 64-bit columns are for rows.
+/// The maximum number of equations in a batch. Bit columns have ten words, of which eight bits are
+/// for the panel's rows.
 pub(crate) const MAX_LANES: usize = 64 * 10 - 8;
-/// Bytes of a plane: the most vectors may be read from the last lane on. An odd number of
-/// cache lines, so that planes do not compete for the same places of the cache.
+/// Bytes of a plane. The maximum number of vectors may be read starting at the last lane. An odd
+/// number of cache lines, so that planes do not compete for the same cache sets.
 const STRIDE: usize = 21 * 64;
-/// Full panels whose tables are kept.
+/// Number of full panels whose tables are cached.
 const CACHED: usize = 128;
 
-/// Proof that the CPU can eliminate by planes.
+/// Proof that the CPU has the instructions for byte-sliced elimination.
 #[derive(Clone, Copy)]
 pub(crate) struct Eliminator(Means);
 
 impl Eliminator {
-    /// The way of a kernel, if it has one.
+    /// The eliminator of a kernel; `None` if it has none.
     pub(crate) fn of(kernel: Kernel) -> Option<Self> {
         Means::of(kernel).map(Self)
     }
 }
 
-/// A system in panels, and the pool that is to go in.
+/// A system in panels, and the pool to be inserted.
 pub(crate) struct ByteSliced {
     means: Means,
-    /// ByteSliced of coefficients, and of all.
+    /// Number of planes of coefficients, and of all planes including right-hand sides.
     coefficient_planes: usize,
     all_planes: usize,
-    /// For each panel a word for each plane: byte `j` is of row `j`, zero if it is empty.
+    /// For each panel, one word per plane. Byte `j` belongs to row `j`, and is zero if the row is
+    /// empty.
     words: Vec<u64>,
-    /// For each panel the rows that are filled.
+    /// For each panel, a bit for every filled row.
     filled: Vec<u8>,
     pool: Pool,
-    /// Tables of full panels, the panel that each entry is for, and none if it is stale.
+    /// Direct-mapped cache of the tables of full panels. `cached` holds the panel of each entry, or
+    /// `u32::MAX` if there is none. A full panel changes only in `undo` and `clear`, which reset
+    /// its entry.
     tables: Vec<u64>,
     cached: Vec<u32>,
 }
 
-/// A byte of every lane. It begins on a cache line: vectors that cross lines take twice as long.
+/// One byte of every lane. Aligned to a cache line: loads of vectors that cross lines take twice as
+/// long.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Plane([u8; STRIDE]);
 
-/// The equations that are to go in together, in the order of their starts.
+/// The equations of a batch, in the order of their starts.
 struct Pool {
-    /// The lanes as they were given: cyclic coefficients and right-hand side, word by word.
+    /// The lanes as given: the first word of every lane, then the second, and so on. The words hold
+    /// the cyclic coefficients followed by the right-hand side.
     rows: Vec<u64>,
     starts: Vec<u32>,
-    /// For each lane the bits of its first panel that are not before its start.
+    /// For each lane, the bits of its first panel that are not before its start.
     first_bits: [u8; STRIDE],
     planes: Vec<Plane>,
-    /// Lanes whose panel is the first of the pool, the second, and so on, and all before.
+    /// For each panel from the first of the pool on, the number of lanes that start in it or before
+    /// it.
     tails: Vec<u16>,
-    /// Which lanes have become rows.
+    /// A bit for every lane that has become a row.
     placed: [u64; STRIDE / 64],
-    /// FourRussians that got rows, and which.
+    /// The panels in which lanes became rows, and which rows.
     filled: Vec<(u32, u8)>,
 }
 
 impl ByteSliced {
-    /// A system of so many empty rows, a multiple of 64. Of right-hand sides of some bytes,
-    /// 4 or 8, so many columns are wanted.
+    /// A system of `slots` empty rows, a multiple of 64. Right-hand sides have `right_side` bytes,
+    /// 4 or 8, of which the first `columns` bits are solved for.
     pub(crate) fn new(
         Eliminator(means): Eliminator,
         width: Width,
@@ -116,22 +123,22 @@ impl ByteSliced {
             all_planes,
             words: try_filled_huge(0, panels * all_planes)?,
             filled: try_filled(0, panels)?,
-            // All planes of the right-hand sides are made, whether they are needed or not.
+            // The pool has all planes of the right-hand sides, even those that are not needed.
             pool: Pool::new(coefficient_planes + right_side)?,
             tables: try_filled(0, CACHED * (all_planes + 1) * means.table_words())?,
             cached: try_filled(u32::MAX, CACHED)?,
         })
     }
 
-    /// Empties every row.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);
         self.filled.fill(0);
         self.cached.fill(u32::MAX);
     }
 
-    /// Puts so many equations into the pool, at most [`MAX_LANES`], in the order of their
-    /// starts: start, cyclic coefficients and right-hand side of each.
+    /// Puts `lanes` equations, at most [`MAX_LANES`], into the pool. They are given in the order of
+    /// their starts, each as start, cyclic coefficients and right-hand side.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
@@ -164,7 +171,8 @@ impl ByteSliced {
         }
     }
 
-    /// Makes rows of all equations of the pool. If they are not independent of each other and of the rows that are there, nothing changes.
+    /// Turns all equations of the pool into rows. If they are not independent of each other and of
+    /// the existing rows, nothing changes and the result is `false`.
     pub(crate) fn eliminate(&mut self) -> bool {
         if self.pool.starts.is_empty() {
             return true;
@@ -177,7 +185,8 @@ impl ByteSliced {
         independent
     }
 
-    /// Empties the rows that the pool has filled.
+    /// Removes the rows that the pool has filled. Rows that were there earlier never change during
+    /// a sweep, so this restores the system.
     fn undo(&mut self) {
         for &(panel, rows) in &self.pool.filled {
             let panel = panel as usize;
@@ -191,7 +200,7 @@ impl ByteSliced {
         }
     }
 
-    /// Gives every empty row, whose slot is a free variable, a value.
+    /// Sets the value of every empty row, whose slot is a free variable.
     pub(crate) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
         let panels = self.words.chunks_exact_mut(self.all_planes).zip(&self.filled);
         for (panel, (words, &filled)) in panels.enumerate() {
@@ -208,8 +217,7 @@ impl ByteSliced {
         }
     }
 
-    /// Solves the system into the blocks of a layout; free variables are zero unless they were
-    /// set.
+    /// Solves the system into the blocks of a layout. Free variables are zero unless they were set.
     ///
     /// # Panics
     /// If the layout has more columns than the system was made for: they would come out as zeros.
@@ -237,7 +245,7 @@ impl Pool {
         })
     }
 
-    /// Counts the lanes by their panels.
+    /// Resets the state of the last sweep and counts the lanes by panel.
     fn begin(&mut self) {
         self.filled.clear();
         self.placed.fill(0);
@@ -248,7 +256,7 @@ impl Pool {
         for (lane, start) in (1..).zip(&self.starts) {
             self.tails[panel(start) - first] = lane;
         }
-        // Where no lane starts.
+        // A panel in which no lane starts has the tail of the preceding one.
         let mut before = 0;
         for tail in &mut self.tails {
             before = before.max(*tail);
@@ -256,15 +264,15 @@ impl Pool {
         }
     }
 
-    /// The lanes whose panel is not behind this one.
+    /// The number of lanes that start in this panel or before it.
     #[inline(always)]
     fn tail(&self, panel: usize) -> usize {
         let number = panel - self.starts[0] as usize / 8;
         self.tails.get(number).map_or(self.starts.len(), |&tail| tail.into())
     }
 
-    /// How many lanes from `head` on have become rows, without a gap, as far as one look
-    /// tells.
+    /// The number of consecutive lanes from `head` on that have become rows, up to the end of one
+    /// word.
     #[inline(always)]
     fn placed_from(&self, head: usize) -> usize {
         (!(self.placed[head / 64] >> (head % 64))).trailing_zeros() as usize

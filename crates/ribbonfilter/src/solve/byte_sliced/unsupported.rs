@@ -1,10 +1,10 @@
-//! Where no instructions for planes are at hand: no means, so no call.
+//! For targets without instructions for byte-sliced elimination. `Means` cannot be constructed.
 
 use super::ByteSliced;
 use crate::kernel::Kernel;
 use crate::ribbon::layout::Layout;
 
-/// There are none.
+/// Uninhabited: no instructions are available.
 #[derive(Clone, Copy)]
 pub(super) enum Means {}
 

@@ -1,9 +1,9 @@
 //! Back substitution over panels, from the last to the first, eight columns at a time.
 //!
-//! Of the panels last solved, as many as a row can reach, the sums of any of their rows are
-//! kept in tables of 256 bytes: what a row asks of a panel is the entry that a byte of its
-//! cyclic coefficients names. Among themselves the rows of a panel are then solved as a
-//! triangular square.
+//! For each of the `w / 8` panels solved last, which are all that a row can reach, a table of 256
+//! bytes holds the sums of all subsets of its rows. The contribution of a panel to a row is the
+//! entry that a byte of the row's cyclic coefficients selects. The rows of a panel are then solved
+//! among themselves as a triangular bit matrix.
 
 use super::{FourRussians, PANEL};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
@@ -11,24 +11,25 @@ use crate::ribbon::width::Band;
 use crate::solve::banding::RightSide;
 use crate::solve::bit_matrix::{ABOVE, solved_upwards, transposed};
 
-/// The widest ribbon's bytes of coefficients.
+/// Bytes of coefficients at the maximum width.
 const MAX_BYTES: usize = 16;
-/// The most bytes of a right-hand side.
+/// The maximum number of bytes of a right-hand side.
 const GROUPS: usize = 8;
-/// The most panels of a block.
+/// The maximum number of panels in a block.
 const BLOCK_PANELS: usize = 64 / PANEL;
 
-/// For any rows of a panel, eight columns of their sum.
+/// For every subset of a panel's rows, eight columns of their sum.
 type Table = [u8; 1 << PANEL];
 
 impl<B: Band, R: RightSide> FourRussians<B, R> {
-    /// Solves the system into the blocks of a layout; free variables are zero.
+    /// Solves the system into the blocks of a layout. Free variables are zero unless they were set.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
         let layout = layout.of_width(B::WIDTH);
         let mut tables = [[[0; 1 << PANEL]; MAX_BYTES]; GROUPS];
         let groups = (layout.columns() as usize).div_ceil(8);
         let panels = B::WIDTH.block_slots() as usize / PANEL;
-        // For each panel of a block and eight columns, the bits of its rows, column by column.
+        // For each panel of a block and each group of eight columns, the bits of its rows, one
+        // column per byte.
         let mut solved = [[0; GROUPS]; BLOCK_PANELS];
         for block in (0..layout.blocks()).rev() {
             let first = layout.first_slot_of(block) as usize / PANEL;
@@ -50,7 +51,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         }
     }
 
-    /// Eight columns of the solution, from `column` on, for the rows of a panel: a byte each.
+    /// Eight columns of the solution, starting at `column`, for the rows of a panel: one byte per
+    /// row.
     #[inline(always)]
     fn solved(&self, panel: usize, column: u32, tables: &[Table; MAX_BYTES]) -> u64 {
         let rows = PANEL * panel..PANEL * (panel + 1);
@@ -60,8 +62,9 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         for (row, (coefficients, right_side)) in rows.enumerate() {
             let columns = coefficients.byte(own);
             square |= u64::from(columns) << (8 * row);
-            // In its own byte only the bits before the row's own are for the panel `w` rows
-            // behind; what the others name there is taken back beforehand.
+            // `tables[own]` still holds the panel `w` rows later. Only the bits of this byte below
+            // the row's own belong to that panel; the loop adds all bits, so the others are
+            // cancelled first.
             let mut sum = (right_side.bits() >> column) as u8;
             sum ^= tables[own][usize::from(columns & u8::MAX << row)];
             for (byte, table) in tables[..Self::BYTES].iter().enumerate() {
@@ -73,7 +76,7 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
     }
 }
 
-/// The sums of any of eight bytes.
+/// The sums of all subsets of eight bytes.
 #[inline(always)]
 fn sums_of(rows: u64) -> Table {
     let mut sums = [0; 1 << PANEL];

@@ -1,12 +1,12 @@
-//! Gaussian elimination by tables: many equations at once, eight rows at a time, on any CPU.
+//! Gaussian elimination by tables: a batch of equations against eight rows at a time, on any CPU.
 //!
-//! What [`byte_sliced`](super::byte_sliced) does with vectors of bytes, for where there are
-//! none. Coefficients are kept *cyclically* as there: bit `slot mod w` stands for the slot, so
-//! that nothing is ever shifted, and a byte of them is what an equation has to say about a
-//! *panel* of eight rows.
+//! The portable counterpart of [`byte_sliced`](super::byte_sliced), for CPUs without its
+//! instructions. Coefficients are *cyclic* as there: bit `slot mod w` stands for the slot, so that
+//! coefficients are never shifted. One byte of them holds the coefficients of a *panel* of eight
+//! rows.
 //!
-//! The equations that go in together are *lanes*, in the order of their starts. They pass
-//! over the panels side by side, all that have started and are no rows yet:
+//! The equations of a batch are *lanes*, in the order of their starts. All lanes that have started
+//! and are not yet rows pass over the panels together:
 //!
 //! ```text
 //!   lanes    [ rows by now | under way ............... | yet to start ]
@@ -14,16 +14,15 @@
 //!   panel    8 rows                        ^ these start in it
 //! ```
 //!
-//! As long as a panel has empty rows, one lane after another takes the rows that it needs and
-//! fills an empty one if it comes upon it. Soon the panel is full, often it was so before.
-//! Then all sums of its rows that a lane may need are put into tables, [`Sums`], and each
-//! further lane takes one sum for the first four rows and one for the others (the "method of
-//! four Russians").
+//! While a panel has empty rows, one lane after another adds the rows that it needs, and fills an
+//! empty row if it reaches one. The panel is soon full, and often was full already. Then all sums
+//! of its rows that a lane may need are stored in tables, [`Sums`]. Each further lane adds one sum
+//! for the first four rows and one for the other four (the "method of four Russians").
 //!
-//! Invariants: a filled row `i` has the coefficient of slot `i` and others of the slots up to
-//! `i + w - 1` only; an empty row is zero. The lanes under way have no coefficients before
-//! their panel. Which rows are filled and the solution are those of Algorithm 1; the
-//! equations in the rows may be others. This module knows nothing of keys.
+//! Invariants: a filled row `i` has the coefficient of slot `i`, and otherwise only coefficients of
+//! slots up to `i + w - 1`; an empty row is zero. A lane under way has no coefficients before its
+//! panel. The filled rows and the solution are those of Algorithm 1; the equations in the rows may
+//! differ. This module is independent of keys.
 
 mod back_substitution;
 mod sums;
@@ -35,19 +34,19 @@ use crate::solve::banding::RightSide;
 use crate::storage::memory::{try_filled, try_filled_huge, try_reserve};
 use alloc::vec::Vec;
 
-/// Rows of a panel.
+/// Number of rows in a panel.
 const PANEL: usize = 8;
 
-/// A system in panels, and the lanes that are to go in.
+/// A system in panels, and the lanes to be inserted.
 pub(crate) struct FourRussians<B, R> {
-    /// Cyclic, and zero where the row is empty.
+    /// Cyclic coefficients, zero where the row is empty.
     coefficients: Vec<B>,
     right_sides: Vec<R>,
-    /// For each panel the rows that are filled.
+    /// For each panel, a bit for every filled row.
     filled: Vec<u8>,
     lanes: Vec<Row<B, R>>,
     starts: Vec<u32>,
-    /// Rows that lanes have filled.
+    /// The rows that the lanes of this batch have filled.
     latest: Vec<u32>,
     sums: Sums<B, R>,
 }
@@ -72,8 +71,8 @@ impl<B: Band, R: RightSide> Row<B, R> {
     }
 }
 
-/// Lanes on their way through a panel: those from `head` to `tail`, of which the ones from
-/// `before` on start in it.
+/// The lanes that pass a panel: those from `head` to `tail`. Lanes from `before` on start in the
+/// panel.
 #[derive(Clone, Copy, Default)]
 struct UnderWay {
     panel: usize,
@@ -89,10 +88,10 @@ impl UnderWay {
 }
 
 impl<B: Band, R: RightSide> FourRussians<B, R> {
-    /// Bytes of coefficients, and panels that they can tell apart.
+    /// Number of bytes of coefficients, which is also the number of panels that they distinguish.
     const BYTES: usize = B::WIDTH.bits() as usize / 8;
 
-    /// A system of so many empty rows, a multiple of 64.
+    /// A system of `slots` empty rows, a multiple of 64.
     pub(crate) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         Ok(Self {
             coefficients: try_filled_huge(B::ZERO, slots)?,
@@ -105,14 +104,14 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         })
     }
 
-    /// Empties every row.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.coefficients.fill(B::ZERO);
         self.right_sides.fill(R::ZERO);
         self.filled.fill(0);
     }
 
-    /// Gives every empty row, whose slot is a free variable, a value.
+    /// Sets the value of every empty row, whose slot is a free variable.
     pub(crate) fn set_free(&mut self, free: impl Fn(u64) -> u64) {
         for (row, coefficients) in self.coefficients.iter().enumerate() {
             if *coefficients == B::ZERO {
@@ -121,8 +120,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         }
     }
 
-    /// Takes so many equations as lanes, in the order of their starts: start, cyclic
-    /// coefficients and right-hand side of each.
+    /// Sets `lanes` equations as lanes. They are given in the order of their starts, each as start,
+    /// cyclic coefficients and right-hand side.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
@@ -143,8 +142,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         Ok(())
     }
 
-    /// Makes rows of all lanes. If they are not independent of each other and of the rows
-    /// that are there, nothing changes.
+    /// Turns all lanes into rows. If they are not independent of each other and of the existing
+    /// rows, nothing changes and the result is `false`.
     pub(crate) fn eliminate(&mut self) -> bool {
         let independent = self.sweep();
         if !independent {
@@ -153,8 +152,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         independent
     }
 
-    /// Passes over the panels from the first start on until every lane has become a row, or
-    /// one has nothing left.
+    /// Passes over the panels from the first start on, until every lane has become a row or one has
+    /// no coefficients left.
     fn sweep(&mut self) -> bool {
         let mut at = UnderWay::default();
         loop {
@@ -165,7 +164,7 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
             at.before = at.tail;
             at.tail += self.starting(at);
             at.head = self.pass(at);
-            // The last panel of a system, too, is one after which this is looked for.
+            // Slots are a multiple of 64, so this check also follows the last panel of a system.
             if at.panel % 4 == 3 && self.has_dependent(at) {
                 return false;
             }
@@ -173,27 +172,28 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         }
     }
 
-    /// How many of the lanes that have yet to start do so in the panel.
+    /// The number of lanes that start in the panel.
     #[inline(always)]
     fn starting(&self, at: UnderWay) -> usize {
         let here = |&&start: &&u32| start as usize / PANEL == at.panel;
         self.starts[at.tail..].iter().take_while(here).count()
     }
 
-    /// Whether a lane under way has nothing left, so that it depends on others.
+    /// Whether a lane under way has no coefficients left, so that it depends on others.
     #[inline(always)]
     fn has_dependent(&self, at: UnderWay) -> bool {
         self.lanes[at.head..at.tail].iter().any(|lane| lane.coefficients == B::ZERO)
     }
 
-    /// Takes the lanes under way past a panel: where those begin that are no rows.
+    /// Eliminates a panel from the lanes under way. Returns the new `head`, the first lane that is
+    /// not a row.
     #[inline(always)]
     fn pass(&mut self, at: UnderWay) -> usize {
         let UnderWay { panel, mut head, before, tail } = at;
         let mut lane = head;
         while self.filled[panel] != u8::MAX && lane < tail {
             if self.pass_open(panel, lane, self.first_bits(at, lane)) {
-                // The first of the others takes its place; it has passed the panel.
+                // Fill the gap with the first lane, which has already passed the panel.
                 self.lanes[lane] = self.lanes[head];
                 head += 1;
             }
@@ -215,7 +215,7 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         head
     }
 
-    /// Which columns of the panel are not before a lane's start.
+    /// The columns of the panel that are not before a lane's start.
     #[inline(always)]
     fn first_bits(&self, at: UnderWay, lane: usize) -> u8 {
         match lane < at.before {
@@ -224,8 +224,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         }
     }
 
-    /// Takes a lane past a panel that has empty rows, looking at some of its columns only;
-    /// whether it has become a row.
+    /// Eliminates a panel with empty rows from a lane, in the given columns only. Returns whether
+    /// the lane has become a row.
     #[inline(always)]
     fn pass_open(&mut self, panel: usize, lane: usize, columns: u8) -> bool {
         let byte = panel % Self::BYTES;
@@ -253,8 +253,8 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
         Row { coefficients: self.coefficients[row], right_side: self.right_sides[row] }
     }
 
-    /// Empties the rows that lanes have filled. Later rows were reduced by earlier ones, never
-    /// the other way round.
+    /// Removes the rows that the lanes have filled. That is safe: later rows were reduced by
+    /// earlier ones, never the other way round.
     #[cold]
     fn undo(&mut self) {
         for &row in &self.latest {

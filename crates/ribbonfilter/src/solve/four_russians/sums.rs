@@ -1,16 +1,16 @@
-//! Sums of a full panel's rows: what a lane must take to have nothing left in the panel.
+//! Sums of a full panel's rows: what a lane must add to clear its columns of the panel.
 //!
-//! Row `j` of a full panel has column `j` and none before it, so for any four bits of a lane
-//! there is one sum of four rows with just these bits. One table holds those of the first
-//! four rows, another those of the others.
+//! Row `j` of a full panel has column `j` and none before it. So for any four bits of a lane,
+//! exactly one sum of four rows has these bits. One table holds the sums of the first four rows,
+//! another those of the other four.
 
 use super::{PANEL, Row};
 use crate::ribbon::width::Band;
 use crate::solve::banding::RightSide;
 
-/// Rows of a table, and the columns that ask it.
+/// Number of rows of a table, and of the columns that index it.
 const HALF: usize = PANEL / 2;
-/// A sum for any bits of as many columns.
+/// A sum for every combination of `HALF` columns.
 type Table<B, R> = [Row<B, R>; 1 << HALF];
 
 /// The tables of a panel.
@@ -21,15 +21,15 @@ pub(super) struct Sums<B, R> {
 impl<B: Band, R: RightSide> Sums<B, R> {
     pub(super) const NONE: Self = Self { halves: [[Row::ZERO; 1 << HALF]; 2] };
 
-    /// Makes the tables for the rows of a full panel, whose columns are a byte of the
-    /// coefficients.
+    /// Computes the tables for the rows of a full panel. `byte` is the byte of the coefficients
+    /// that holds the panel's columns.
     #[inline(always)]
     pub(super) fn make(&mut self, coefficients: &[B], right_sides: &[R], byte: usize) {
         let rows = coefficients.chunks_exact(HALF).zip(right_sides.chunks_exact(HALF));
         for (half, (table, (coefficients, right_sides))) in
             self.halves.iter_mut().zip(rows).enumerate()
         {
-            // Each row doubles the entries, from the last row on.
+            // From the last row to the first, each row doubles the number of entries.
             for row in (0..HALF).rev() {
                 let this = Row { coefficients: coefficients[row], right_side: right_sides[row] };
                 let columns = half_of(this.coefficients.byte(byte), half);
@@ -41,7 +41,7 @@ impl<B: Band, R: RightSide> Sums<B, R> {
         }
     }
 
-    /// A lane without the given columns of the panel.
+    /// Eliminates the given columns of the panel from a lane.
     #[inline(always)]
     pub(super) fn eliminated(&self, lane: Row<B, R>, byte: usize, columns: u8) -> Row<B, R> {
         let mut lane = lane;
@@ -52,7 +52,7 @@ impl<B: Band, R: RightSide> Sums<B, R> {
     }
 }
 
-/// The bits that ask one of the tables.
+/// The bits that index one of the tables.
 #[inline(always)]
 fn half_of(byte: u8, half: usize) -> usize {
     usize::from(byte) >> (half * HALF) & ((1 << HALF) - 1)
@@ -77,7 +77,8 @@ mod tests {
             sums.make(&rows, &right_sides, byte);
             for _ in 0..100 {
                 let lane = Row { coefficients: random.band(), right_side: 7 };
-                // Column by column; what a row adds before its own column is for later.
+                // Column by column. Bits that a row has before its own column are not part of the
+                // panel.
                 let mut expected = lane;
                 for row in 0..PANEL {
                     if expected.coefficients & bit(8 * byte + row) != B::ZERO {

@@ -1,4 +1,4 @@
-//! ByteSliced with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
+//! Byte-sliced elimination with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
@@ -25,7 +25,7 @@ pub(super) fn solve(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut
     proven!(with_features(cpu, planes, layout, bytes));
 }
 
-/// Lays the lanes of a pool out in planes.
+/// Transposes the lanes of a pool into planes.
 pub(super) fn transpose(_: Avx2, pool: &mut Pool) {
     proven!(transpose_lanes(pool));
 }
@@ -94,7 +94,7 @@ impl Vectors for Avx2 {
         let mut columns = [0; 8];
         for column in columns.iter_mut().rev() {
             *column = u64::from(proven!(_mm256_movemask_epi8(vector)) as u32);
-            // The next lower bit of every byte.
+            // Move the next lower bit of every byte to the top.
             vector = proven!(_mm256_add_epi8(vector, vector));
         }
         columns
@@ -200,7 +200,7 @@ impl Vectors for Avx2 {
     }
 }
 
-/// A bit in each lane whose bit of a word is set.
+/// Sets `bit` in each lane whose bit of the word `lanes` is set.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bit_of_lanes(lanes: u32, bit: u8) -> __m256i {
@@ -214,16 +214,17 @@ fn bit_of_lanes(lanes: u32, bit: u8) -> __m256i {
     _mm256_and_si256(set, _mm256_set1_epi8(bit as i8))
 }
 
-/// Brings bytes of eight lanes, those that become rows, into one word.
+/// Gathers the bytes of eight lanes, those that become rows, into one word.
 #[derive(Clone, Copy)]
 pub(super) struct Gather<const VECTORS: usize> {
     lanes: [u64; 8],
-    /// For each vector the bytes to take; a byte with its top bit set takes none.
+    /// For each vector, the shuffle that selects its bytes. An entry with the top bit set yields
+    /// zero.
     shuffles: [__m256i; VECTORS],
 }
 
 impl<const VECTORS: usize> Gather<VECTORS> {
-    /// The lanes of more vectors have no number of seven bits, and are read one by one.
+    /// With more vectors, lane numbers do not fit seven bits, and the lanes are read one by one.
     const SHUFFLED: bool = VECTORS <= 4;
 
     #[inline]
@@ -237,7 +238,8 @@ impl<const VECTORS: usize> Gather<VECTORS> {
             }
             let lanes = _mm256_set1_epi64x(word as i64);
             for (vector, shuffle) in shuffles.iter_mut().enumerate() {
-                // Each half of a vector has 16 lanes; for others the sum has the top bit.
+                // Each half of a vector has 16 lanes. For other lanes, the saturated sum has the
+                // top bit set.
                 let first = 32 * vector as i8;
                 let halves = _mm256_set_m128i(_mm_set1_epi8(first + 16), _mm_set1_epi8(first));
                 let within = _mm256_sub_epi8(lanes, halves);
@@ -247,7 +249,7 @@ impl<const VECTORS: usize> Gather<VECTORS> {
         Self { lanes, shuffles }
     }
 
-    /// One plane's bytes of the lanes, zero where no lane becomes the row.
+    /// The bytes of the lanes in one plane, zero where no lane becomes the row.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn word(&self, vectors: &[__m256i; VECTORS]) -> u64 {
@@ -288,8 +290,9 @@ impl Nibbles {
     }
 }
 
-/// The sums of any of eight bytes: by the low half of the byte that selects them, and by the
-/// high half. Each is there twice, once for each half of a vector.
+/// The sums of all subsets of a square's eight bytes: `low` is indexed by the low half of the
+/// selecting byte, `high` by the high half. Each table is stored twice, once for each half of a
+/// vector.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     low: __m256i,
@@ -297,7 +300,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The tables that [`both`] made.
+    /// Spreads the tables that [`both`] computed.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn spread(both: __m256i) -> Self {
@@ -307,7 +310,7 @@ impl Table {
         }
     }
 
-    /// For every byte the sum of those that it selects.
+    /// For every byte, the sum of the bytes that it selects.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn times(self, selected: Nibbles) -> __m256i {
@@ -318,7 +321,8 @@ impl Table {
     }
 }
 
-/// Both tables of a word's bytes in one vector.
+/// Both tables of a word's bytes in one vector: the one for low halves, then the one for high
+/// halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn both(word: u64) -> __m256i {
@@ -330,8 +334,8 @@ fn both(word: u64) -> __m256i {
     sums
 }
 
-/// For each bit of a nibble the byte that an entry of a table takes if the bit is set in its
-/// number: `bit` in the table of low halves, `4 + bit` in that of high halves.
+/// For each bit of a nibble, the byte that an entry of a table adds if that bit is set in its
+/// index: byte `bit` in the table of low halves, byte `4 + bit` in that of high halves.
 static PICKS: [[u8; 32]; 4] = {
     let mut picks = [[0x80; 32]; 4];
     let mut bit = 0;
@@ -349,8 +353,8 @@ static PICKS: [[u8; 32]; 4] = {
     picks
 };
 
-/// The low halves of a word's bytes in the first half of a vector, the high halves in the
-/// second: as a pair of tables is asked.
+/// The low halves of a word's bytes in the first half of a vector, the high halves in the second.
+/// These are the indices into a pair of tables from [`both`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(word: u64) -> __m256i {
@@ -359,7 +363,7 @@ fn halves(word: u64) -> __m256i {
     _mm256_and_si256(_mm256_srlv_epi64(word, shifts), _mm256_set1_epi8(15))
 }
 
-/// What a pair of tables answered, the halves summed.
+/// The sum of what a pair of tables returned for the low and for the high halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn folded(answers: __m256i) -> u64 {
@@ -370,14 +374,14 @@ fn folded(answers: __m256i) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: 32 bytes can be read.
+    // SAFETY: the reference covers 32 bytes that can be read, and the load needs no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut [u8; 32], vector: __m256i) {
-    // SAFETY: 32 bytes can be written.
+    // SAFETY: the reference covers 32 bytes that can be written, and the store needs no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
 }
 
@@ -411,11 +415,11 @@ fn transpose_lanes(pool: &mut Pool) {
     }
 }
 
-/// The bytes of 32 words: first all first bytes, then all second ones, and so on.
+/// Transposes the bytes of 32 words: all first bytes, then all second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transposed_lanes(rows: &[u64; 32]) -> [__m256i; 8] {
-    // Two words to a half, their bytes in turn.
+    // Two words per half of a vector, their bytes interleaved.
     let by_turns = _mm256_setr_epi8(
         0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5,
         13, 6, 14, 7, 15,

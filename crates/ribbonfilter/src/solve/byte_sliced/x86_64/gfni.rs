@@ -1,7 +1,9 @@
-//! ByteSliced with AVX-512 and GFNI: 64 lanes in a vector, a product in one instruction.
+//! Byte-sliced elimination with AVX-512 and GFNI: 64 lanes in a vector, a product in one
+//! instruction.
 //!
-//! `vgf2p8affineqb` multiplies bytes by a square in which bit `i` of a result is byte `7 - i`:
-//! our squares transposed, the bytes in reverse. The same instruction transposes them.
+//! `vgf2p8affineqb` multiplies bytes by a bit matrix whose byte `7 - i` determines bit `i` of the
+//! result. That is a square of [`Vectors`] transposed, with its bytes in reverse order. The same
+//! instruction transposes squares.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
 use super::vectors::{NO_LANE, Vectors, proven};
@@ -44,17 +46,17 @@ pub(super) fn solve(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut
     proven!(with_features(cpu, planes, layout, bytes));
 }
 
-/// Byte `k` has bit `7 - k`.
+/// Bit `7 - k` of byte `k`.
 const ANTIDIAGONAL: u64 = DIAGONAL.swap_bytes();
 
-/// The bytes of each of eight words in reverse.
+/// Indices that reverse the bytes of each of eight words.
 static REVERSED: [u8; 64] = bytes_from(false, true);
-/// Byte `j` of word `i` is byte `i` of word `j`.
+/// Indices that transpose 8 × 8 bytes: byte `j` of word `i` is taken from byte `i` of word `j`.
 static TURNED: [u8; 64] = bytes_from(true, false);
-/// The same, and the bytes of each word in reverse.
+/// Indices that transpose 8 × 8 bytes and take the bytes of each word in reverse.
 static TURNED_AND_REVERSED: [u8; 64] = bytes_from(true, true);
 
-/// For each byte of eight words the one that it is taken from.
+/// For each byte of eight words, the index of the byte that it is taken from.
 const fn bytes_from(turned: bool, reversed: bool) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
@@ -122,7 +124,7 @@ impl Vectors for Gfni {
         let mut columns = [0; 8];
         proven!({
             let reversed = _mm512_shuffle_epi8(vector, self.load(&REVERSED));
-            // For eight lanes each, their first bits, their second ones, and so on.
+            // For each group of eight lanes: their first bits, their second bits, and so on.
             let diagonal = _mm512_set1_epi64(DIAGONAL as i64);
             let bits = _mm512_gf2p8affine_epi64_epi8::<0>(diagonal, reversed);
             let bits = _mm512_permutexvar_epi8(self.load(&TURNED), bits);
@@ -197,6 +199,7 @@ impl Vectors for Gfni {
             let there = 0xff >> (8 - (WORDS - first).min(8));
             let own = (1u32 << masked.0 >> first) as u8;
             let words = proven!({
+                // Words outside the mask `there` are not read, so the load stays within the array.
                 let words = _mm512_maskz_loadu_epi64(there, words[first..].as_ptr().cast());
                 _mm512_mask_and_epi64(words, own, words, mask)
             });
@@ -259,7 +262,7 @@ impl Vectors for Gfni {
     }
 }
 
-/// Eight lanes, and those of them that are any, as the low bits of a mask.
+/// Eight lanes, and a mask whose low bits mark those that are not [`NO_LANE`].
 #[derive(Clone, Copy)]
 pub(super) struct Gather {
     lanes: [u64; 8],

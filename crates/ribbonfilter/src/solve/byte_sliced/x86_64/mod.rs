@@ -1,4 +1,5 @@
-//! ByteSliced on x86-64: [`sweep`] and [`substitute`], over the [`vectors`] of [`avx2`] or [`gfni`].
+//! Byte-sliced elimination on x86-64: [`sweep`] and [`substitute`], generic over the [`vectors`] of
+//! [`avx2`] or [`gfni`].
 
 mod avx2;
 mod gfni;
@@ -17,7 +18,7 @@ use vectors::Vectors;
 /// Bit `j` of byte `j`: row `j` of a panel begins with the panel's column `j`.
 const DIAGONAL: u64 = 0x8040_2010_0804_0201;
 
-/// The instructions that are used.
+/// The instruction set in use.
 #[derive(Clone, Copy)]
 pub(super) enum Means {
     Avx2(Avx2),
@@ -25,7 +26,7 @@ pub(super) enum Means {
 }
 
 impl Means {
-    /// Those of a kernel, with GFNI if the CPU has that beside AVX-512.
+    /// The instruction set of a kernel: with GFNI if the CPU has it in addition to AVX-512.
     pub(super) fn of(kernel: Kernel) -> Option<Self> {
         match kernel.0 {
             Choice::Avx2(avx2) => Some(Self::Avx2(avx2)),
@@ -36,7 +37,7 @@ impl Means {
         }
     }
 
-    /// Words that a table takes.
+    /// Number of words of a table.
     pub(super) fn table_words(self) -> usize {
         match self {
             Self::Avx2(_) => Avx2::KEPT_WORDS,
@@ -44,7 +45,8 @@ impl Means {
         }
     }
 
-    /// See [`ByteSliced::eliminate`]; the system must then undo what was filled.
+    /// See [`ByteSliced::eliminate`]. If the result is `false`, the caller must undo the filled
+    /// rows.
     pub(super) fn eliminate(self, planes: &mut ByteSliced) -> bool {
         match self {
             Self::Avx2(cpu) => avx2::eliminate(cpu, planes),

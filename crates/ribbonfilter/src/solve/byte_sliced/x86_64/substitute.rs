@@ -1,12 +1,11 @@
-//! Back substitution over planes, a panel at a time.
+//! Back substitution in byte-sliced form, one panel at a time.
 
 use super::vectors::Vectors;
 use super::{ByteSliced, DIAGONAL};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::solve::bit_matrix::{ABOVE, solved_upwards};
 
-/// The bits of a panel's own columns before its rows', which belong to the panel `w` rows
-/// behind.
+/// The bits below the diagonal in a panel's own columns. They belong to the panel `w` rows later.
 const BELOW: u64 = !(DIAGONAL | ABOVE);
 
 /// See [`ByteSliced::solve`].
@@ -27,8 +26,15 @@ pub(super) fn solve<V: Vectors>(cpu: V, planes: &ByteSliced, layout: &Layout, by
 
 /// Back substitution for up to `BYTES` bytes of a row.
 ///
-/// The panels last solved, as many as a row can reach, are kept ready to be multiplied by: what
-/// the rows of a panel ask of another panel is a product.
+/// The contribution of one panel to the rows of another is a product of bit matrices. The
+/// `COEFFICIENTS` panels solved last, which are all that a row can reach, are kept prepared for
+/// multiplication.
+///
+/// They form a ring buffer: `behind[byte][panel % COEFFICIENTS]`. When a panel is solved, the entry
+/// at its own index still holds the panel `w` rows later, which shares a byte of the cyclic
+/// coefficients with it. In that byte the bits below the diagonal belong to the later panel
+/// ([`BELOW`]), and the others to the panel's own rows, which `inverse` solves. The entry is
+/// overwritten only afterwards.
 #[inline(always)]
 fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     cpu: V,
@@ -40,7 +46,7 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     let right_sides = count - COEFFICIENTS;
     let block_slots = layout.first_slot_of(1) as usize;
     let mut behind = [[cpu.keep(0); COEFFICIENTS]; BYTES];
-    // The rows of a block, a byte each.
+    // The rows of a block, one byte per row.
     let mut solved = [[0u8; 64]; BYTES];
     for (panel, words) in planes.words.chunks_exact(count).enumerate().rev() {
         let (asked, demanded) =
@@ -49,13 +55,13 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
         let inverse = solved_upwards(asked[near] & ABOVE, DIAGONAL);
         let sums = cpu.sums(asked, (near, BELOW), &behind);
         for byte in 0..right_sides.min(BYTES) {
-            // What is left is among the panel's own rows.
+            // The remaining coefficients are among the panel's own rows.
             let rows = cpu.product(demanded[byte] ^ sums[byte], inverse);
             behind[byte][near] = cpu.keep(rows);
             solved[byte][8 * panel % block_slots..][..8].copy_from_slice(&rows.to_le_bytes());
         }
         let block = (8 * panel / block_slots) as u64;
-        // There may be more rows than slots.
+        // Rows are rounded up to a multiple of 64, so there may be blocks past the last one.
         if (8 * panel).is_multiple_of(block_slots) && block < layout.blocks() {
             let mut columns = [0; MAX_COLUMNS];
             let stored = layout.columns_of(block);
@@ -67,7 +73,7 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     }
 }
 
-/// The first bits of 64 bytes in one word, the second ones in another, and so on.
+/// Bit columns: the first bits of 64 bytes in one word, the second bits in another, and so on.
 #[inline(always)]
 fn bit_columns<V: Vectors>(cpu: V, bytes: &[u8; 64], columns: &mut [u64]) {
     for (number, lanes) in bytes.chunks_exact(V::LANES).enumerate() {

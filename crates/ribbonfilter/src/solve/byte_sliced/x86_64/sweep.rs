@@ -1,11 +1,18 @@
-//! The sweep of a pool over the panels: full ones are eliminated, in open ones lanes become
+//! The sweep of a pool over the panels: full panels are eliminated, and in open ones lanes become
 //! rows.
+//!
+//! A lane that becomes a row is added to itself in the same pass, so it is zero in all planes from
+//! then on. It can therefore stay in the pool: it adds no rows and never becomes a pivot again.
+//! Lanes are not moved, which keeps the planes aligned with `starts` and `first_bits`.
+//!
+//! Vectors may extend beyond the last lane under way. The mask of [`UnderWay::mask`] clears the
+//! panel bits of all lanes past `tail`, so these add no rows and are stored unchanged.
 
 use super::vectors::{NO_LANE, Vectors};
 use super::{ByteSliced, CACHED, DIAGONAL, MAX_LANES, STRIDE};
 use crate::solve::bit_matrix::{ABOVE, ONES, transposed};
 
-/// See [`ByteSliced::eliminate`]; the system must then undo what was filled.
+/// See [`ByteSliced::eliminate`]. If the result is `false`, the caller must undo the filled rows.
 #[inline(always)]
 pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut ByteSliced) -> bool {
     match planes.coefficient_planes {
@@ -15,14 +22,18 @@ pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut ByteSliced) -> bool {
     }
 }
 
-/// Passes over the panels from the first start on until every lane has become a row, or one
-/// has nothing left.
+/// Passes over the panels from the first start on, until every lane has become a row or one has no
+/// coefficients left.
+///
+/// Of the lanes below `tail`, which have started, `placed` have become rows. `head` is the first
+/// lane that vectors cover, and all lanes below `rows` are rows. Lanes from `before` on start in
+/// the current panel.
 #[inline(always)]
 fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced) -> bool {
     cpu.transpose(&mut planes.pool);
     let lanes = planes.pool.starts.len();
     let (mut head, mut before, mut placed) = (0, 0, 0);
-    // Lanes before this one are rows.
+    // All lanes below this one are rows.
     let mut rows = 0;
     let mut panel = planes.pool.starts[0] as usize / 8;
     loop {
@@ -37,15 +48,17 @@ fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced)
         }
         rows = rows.max(head);
         rows += planes.pool.placed_from(rows);
-        // Vectors begin where they began in the panel before, unless there is one fewer: what was
-        // just stored is loaded again, and fast only if it is loaded as it was stored.
+        // `head` stays where it was in the preceding panel unless a later one saves a vector. The
+        // planes just stored are loaded again, and store forwarding is fast only if loads begin
+        // where the stores did.
         let vectors = |from: usize| (tail - from + 8).div_ceil(V::LANES);
         if vectors(rows) < vectors(head) {
             head = rows;
         }
         placed += planes.pass::<V, COEFFICIENTS>(cpu, UnderWay { panel, head, before, tail });
-        // A lane that has nothing left and is no row depends on others. The last panel of a
-        // system, too, is one after which that is looked for.
+        // A lane that has no coefficients left and is not a row depends on others. The check reads
+        // all planes of coefficients, so it follows only every fourth panel. Slots are a multiple
+        // of 64, so it also follows the last panel of a system, and no sweep runs past the end.
         if panel % 4 == 3 && planes.live::<V, COEFFICIENTS>(cpu, head, tail) != tail - placed {
             return false;
         }
@@ -54,8 +67,8 @@ fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced)
     }
 }
 
-/// Lanes on their way through a panel: those from `head` to `tail`, of which the ones from
-/// `before` on start in it.
+/// The lanes that pass a panel: those from `head` to `tail`. Lanes from `before` on start in the
+/// panel.
 #[derive(Clone, Copy)]
 struct UnderWay {
     panel: usize,
@@ -65,8 +78,9 @@ struct UnderWay {
 }
 
 impl UnderWay {
-    /// All bits for lanes that started earlier, the given ones for those that start here,
-    /// none for others.
+    /// All bits for lanes that started earlier, `first_bits` for those that start in this panel,
+    /// none for others. The bits before a lane's start belong, cyclically, to the panel `w` rows
+    /// later.
     #[inline(always)]
     fn mask<V: Vectors>(self, cpu: V, first_bits: V::Vector, vector: usize) -> V::Vector {
         let first = self.head + V::LANES * vector;
@@ -76,8 +90,8 @@ impl UnderWay {
 }
 
 impl ByteSliced {
-    /// Eliminates a panel's rows, with code for as many vectors as there are lanes under way. How
-    /// many lanes became rows.
+    /// Eliminates a panel's rows, with code specialised for the number of vectors under way.
+    /// Returns the number of lanes that became rows.
     #[inline(always)]
     fn pass<V: Vectors, const C: usize>(&mut self, cpu: V, at: UnderWay) -> usize {
         let wide = V::LANES == 64;
@@ -98,7 +112,7 @@ impl ByteSliced {
             }
             return 0;
         }
-        // The first eight lanes of the columns are for rows.
+        // The first eight bits of the columns are for the panel's rows, so 56 lanes fit one word.
         match (wide, lanes) {
             (false, 0..=32) => self.open::<V, C, 1, 1>(cpu, at),
             (false, 33..=56) => cpu.apart(|| self.open::<V, C, 2, 1>(cpu, at)),
@@ -113,7 +127,7 @@ impl ByteSliced {
         }
     }
 
-    /// The columns of a panel for the lanes under way, a byte a lane.
+    /// The columns of a panel for the lanes under way, one byte per lane.
     #[inline(always)]
     fn panel_bits<V: Vectors, const COEFFICIENTS: usize, const VECTORS: usize>(
         &self,
@@ -155,8 +169,8 @@ impl ByteSliced {
         }
     }
 
-    /// Makes the tables of a full panel: one for each plane, and one from the columns of a lane
-    /// to the rows that it takes.
+    /// Computes the tables of a full panel: one for each plane, and a last one that maps the
+    /// columns of a lane to the rows that it adds.
     #[inline(always)]
     fn make_tables<V: Vectors, const COEFFICIENTS: usize>(&mut self, cpu: V, panel: usize) {
         self.cached[panel % CACHED] = panel as u32;
@@ -166,7 +180,8 @@ impl ByteSliced {
         for (table, &word) in tables.iter_mut().zip(words) {
             *table = cpu.keep(word);
         }
-        // Which rows a lane takes that has column `i` alone: byte `i`.
+        // Byte `i`: the rows that a lane adds if `i` is its only column. This is the inverse of the
+        // triangular matrix of the panel.
         let own = words[panel % COEFFICIENTS] & ABOVE;
         let mut rows = DIAGONAL;
         for row in 0..7 {
@@ -175,8 +190,15 @@ impl ByteSliced {
         tables[count] = cpu.keep(rows);
     }
 
-    /// Eliminates the rows of a panel, and where one is empty makes a row of the first lane
-    /// that has its column. How many lanes became rows.
+    /// Eliminates the rows of a panel. Where one is empty, the first lane that has its column
+    /// becomes the row. Returns the number of lanes that became rows.
+    ///
+    /// The eight pivots are found on the panel's own columns alone ([`Columns::eliminate`]). That
+    /// yields, for every lane, the rows it adds, in terms of the *new* rows. `made_of` expresses
+    /// the new rows by the *sources*: the old rows and the unreduced lanes that become rows.
+    /// Multiplying by it rewrites every lane in terms of the sources, whose bytes in a plane are at
+    /// hand as soon as that plane is loaded. So each plane is loaded, multiplied and stored once,
+    /// and no row has to be completed before a lane adds it.
     #[inline(always)]
     fn open<V: Vectors, const COEFFICIENTS: usize, const VECTORS: usize, const WORDS: usize>(
         &mut self,
@@ -194,7 +216,8 @@ impl ByteSliced {
             *rows = columns.rows(cpu, vector);
         }
         let becoming = cpu.gather::<VECTORS>(pivots);
-        // How the new rows are made of the old rows and the lanes as they are.
+        // Byte `j`: the sources whose sum is the new row `j`. The lane that becomes row `j` adds
+        // only rows before `j`, so these are complete when row `j` is computed.
         let mut made_of = DIAGONAL;
         if filled != 0 {
             let taken = cpu.gathered(&becoming, &rows) & !DIAGONAL;
@@ -241,7 +264,7 @@ impl ByteSliced {
         filled.count_ones() as usize
     }
 
-    /// How many lanes have coefficients left.
+    /// The number of lanes that have coefficients left.
     #[inline(always)]
     fn live<V: Vectors, const COEFFICIENTS: usize>(
         &self,
@@ -262,8 +285,12 @@ impl ByteSliced {
     }
 }
 
-/// The eight bit columns of a panel: for each, its rows in the first eight bits, then the
-/// lanes.
+/// The eight bit columns of a panel. Each has the bits of the panel's rows in its first eight bits,
+/// followed by those of the lanes.
+///
+/// The rows come first so that a search for the lowest set bit finds the pivot: a filled row `j`
+/// has column `j`, and rows after it do not, so it precedes all lanes. Where row `j` is empty, the
+/// lowest bit is the first lane with that column.
 struct Columns<const WORDS: usize>([[u64; WORDS]; 8]);
 
 impl<const WORDS: usize> Columns<WORDS> {
@@ -290,21 +317,24 @@ impl<const WORDS: usize> Columns<WORDS> {
         Self(columns)
     }
 
-    /// Where the lanes of a vector begin: the word and the bit of it.
+    /// The word, and the bit in it, at which the lanes of a vector begin.
     #[inline(always)]
     fn place<V: Vectors>(vector: usize) -> (usize, usize) {
         let place = 8 + V::LANES * vector;
         (place / 64, place % 64)
     }
 
-    /// Eight steps of elimination. Afterwards column `j` tells which lanes take row `j`. Which
-    /// rows were filled, and by which lanes.
+    /// Eight steps of elimination. Afterwards column `j` marks the lanes that add row `j`. Returns
+    /// the rows that were filled, and the lanes that fill them.
+    ///
+    /// Each step leaves column `row` as it is and clears the pivot from all later columns, so a
+    /// pivot is never chosen twice.
     #[inline(always)]
     fn eliminate(&mut self) -> (u8, [u64; 8]) {
         let mut filled = 0;
         let mut pivots = [NO_LANE; 8];
         for (row, pivot_of_row) in pivots.iter_mut().enumerate() {
-            // Rows before this one are done with.
+            // Rows before this one are complete and must not be pivots again.
             self.0[row][0] &= !0 << row;
             let lanes = self.0[row];
             let first = lanes.iter().position(|&word| word != 0).unwrap_or(0);
@@ -323,7 +353,7 @@ impl<const WORDS: usize> Columns<WORDS> {
         (filled, pivots)
     }
 
-    /// Which rows the lanes of a vector take, a byte a lane.
+    /// The rows that the lanes of a vector add, one byte per lane.
     #[inline(always)]
     fn rows<V: Vectors>(&self, cpu: V, vector: usize) -> V::Vector {
         let (word, shift) = Self::place::<V>(vector);
@@ -338,7 +368,7 @@ impl<const WORDS: usize> Columns<WORDS> {
     }
 }
 
-/// A vector of some lanes, by its number.
+/// Loads vector number `vector` of some lanes.
 #[inline(always)]
 fn load<V: Vectors>(cpu: V, lanes: &[u8], vector: usize) -> V::Vector {
     cpu.load(&lanes[V::LANES * vector..][..V::LANES])
@@ -349,5 +379,5 @@ fn store<V: Vectors>(cpu: V, lanes: &mut [u8], vector: usize, value: V::Vector) 
     cpu.store(&mut lanes[V::LANES * vector..][..V::LANES], value);
 }
 
-// From the last lane on as many vectors can be read as ever are.
+// The maximum number of vectors can be read starting at the last lane.
 const _: () = assert!(MAX_LANES + 20 * 32 <= STRIDE);

@@ -1,11 +1,11 @@
-//! The vectors of every CPU at hand against bytes one by one.
+//! The vector operations of every available instruction set against single bytes.
 
 use super::vectors::{NO_LANE, Vectors};
 use crate::testing::Random;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A byte times a square, as [`Vectors`] says.
+/// A byte times a square, as [`Vectors`] defines it.
 fn product(square: u64, byte: u8) -> u8 {
     let rows = square.to_le_bytes().into_iter().enumerate();
     rows.fold(0, |sum, (row, byte_of_row)| sum ^ if byte >> row & 1 == 1 { byte_of_row } else { 0 })

@@ -1,71 +1,73 @@
-//! What elimination by planes asks of a CPU: vectors of bytes, and squares times bytes.
+//! The operations that byte-sliced elimination needs: vectors of bytes, and bit matrices times
+//! bytes.
 
 use super::Pool;
 
-/// Runs instructions that a token in scope proves the CPU to have, on references to as many bytes
+/// Runs instructions that the CPU has according to a token in scope, on references to as many bytes
 /// as they load or store.
 macro_rules! proven {
     ($body:expr) => {{
-        // SAFETY: as above.
+        // SAFETY: a token in scope proves that the CPU has the instructions, and the references
+        // passed to them cover all bytes that they load or store.
         unsafe { $body }
     }};
 }
 pub(super) use proven;
 
-/// What no lane is: a row that none becomes.
+/// Stands for no lane: no lane becomes this row.
 pub(super) const NO_LANE: u64 = u64::MAX;
 
-/// Vectors of bytes, one a lane, and products of squares with them.
+/// Vectors of bytes, one per lane, and products of bit matrices with them.
 ///
-/// The types that implement this are tokens: one exists only where the CPU has the
-/// instructions. A *square* is a word of eight bytes, and a byte *times* it the sum of those of
-/// its bytes that the byte's bits select.
+/// The types that implement this are tokens: one exists only where the CPU has the instructions. A
+/// *square* is an 8 × 8 bit matrix, a word of eight bytes. A byte *times* a square is the sum of
+/// those bytes of the square that the bits of the byte select.
 pub(super) trait Vectors: Copy {
-    /// Lanes of a vector, 32 or 64.
+    /// Number of lanes in a vector, 32 or 64.
     const LANES: usize;
-    /// A byte for each lane.
+    /// One byte for each lane.
     type Vector: Copy;
-    /// A square made ready to be multiplied by.
+    /// A square prepared for multiplication.
     type Table: Copy;
-    /// The same in memory.
+    /// A prepared square in memory.
     type Kept: Copy;
-    /// Words of memory that it takes.
+    /// Number of words of a prepared square in memory.
     const KEPT_WORDS: usize;
-    /// Bytes made ready to select.
+    /// Bytes prepared to be multiplied by a square.
     type Factors: Copy;
-    /// Which lanes to bring together.
+    /// The lanes to gather.
     type Gather<const VECTORS: usize>;
 
     fn zero(self) -> Self::Vector;
-    /// The first lanes of a slice, which has as many as a vector.
+    /// Loads a slice, which must have the length of a vector.
     fn load(self, lanes: &[u8]) -> Self::Vector;
     fn store(self, lanes: &mut [u8], vector: Self::Vector);
     fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn or(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// All bits of so many lanes, of all if they are more than a vector has.
+    /// All bits of the first `count` lanes, or of all lanes if the vector has fewer.
     fn up_to(self, count: usize) -> Self::Vector;
-    /// A bit for each lane that is not zero.
+    /// A word with a bit set for each lane that is not zero.
     fn nonzero(self, vector: Self::Vector) -> u64;
-    /// The first bits of all lanes in one word, the second ones in another, and so on.
+    /// Bit columns: the first bits of all lanes in one word, the second bits in another, and so on.
     fn columns(self, vector: Self::Vector) -> [u64; 8];
-    /// The lanes whose bits are in such words.
+    /// The inverse of [`Self::columns`].
     fn lanes(self, columns: [u64; 8]) -> Self::Vector;
 
     fn table(self, square: u64) -> Self::Table;
     fn keep(self, square: u64) -> Self::Kept;
     fn kept(self, kept: &Self::Kept) -> Self::Table;
-    /// Memory for squares.
+    /// Views words as memory for prepared squares.
     fn places(words: &mut [u64]) -> &mut [Self::Kept];
     fn factors(self, bytes: Self::Vector) -> Self::Factors;
     /// Every lane times a square.
     fn times(self, table: Self::Table, factors: Self::Factors) -> Self::Vector;
     /// The bytes of a word times a square.
     fn word_times(self, table: Self::Table, bytes: u64) -> u64;
-    /// The same where the square is not used again.
+    /// The bytes of a word times a square that is not used again.
     fn product(self, square: u64, bytes: u64) -> u64;
-    /// For each group of squares the sum of all words, each times its square. Of one word only
-    /// the bits under a mask count.
+    /// For each group of squares, the sum of all words, each times its square. Word `masked.0` is
+    /// first masked with `masked.1`.
     fn sums<const WORDS: usize, const GROUPS: usize>(
         self,
         words: &[u64; WORDS],
@@ -73,17 +75,17 @@ pub(super) trait Vectors: Copy {
         squares: &[[Self::Kept; WORDS]; GROUPS],
     ) -> [u64; GROUPS];
 
-    /// Prepares to bring eight lanes together, of which any may be [`NO_LANE`].
+    /// Prepares to gather eight lanes, of which any may be [`NO_LANE`].
     fn gather<const VECTORS: usize>(self, lanes: [u64; 8]) -> Self::Gather<VECTORS>;
-    /// Those lanes in one word, zero for none.
+    /// The bytes of these lanes in one word, zero for [`NO_LANE`].
     fn gathered<const VECTORS: usize>(
         self,
         gather: &Self::Gather<VECTORS>,
         vectors: &[Self::Vector; VECTORS],
     ) -> u64;
 
-    /// Runs something as a function of its own, so that registers are given out for it alone.
+    /// Runs `work` as a function of its own, so that its registers are allocated separately.
     fn apart<T>(self, work: impl FnOnce() -> T) -> T;
-    /// Lays the lanes of a pool out in planes.
+    /// Transposes the lanes of a pool into planes.
     fn transpose(self, pool: &mut Pool);
 }
