@@ -1,4 +1,4 @@
-//! AVX2: four columns in a vector, and the parities of eight looked up half a byte at a time.
+//! AVX2: four columns in a vector, and the parities of eight looked up by nibbles.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
 use super::{Coefficients, Instructions, Work, row_major};
@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 pub(crate) struct Avx2(());
 
 impl From<super::avx512::Avx512> for Avx2 {
-    /// What proves AVX-512 proves this, too.
+    /// The token of AVX-512 proves the features of AVX2, too.
     fn from(_: super::avx512::Avx512) -> Self {
         Self(())
     }
@@ -47,14 +47,15 @@ impl Instructions for Avx2 {
         _: u8,
     ) -> u8 {
         let masks = coefficients.over_blocks::<B>();
-        // SAFETY: the token proves the features, and eight words can be read from each part on.
+        // SAFETY: the token proves the features, and the caller guarantees that eight words can be
+        // read from each part on.
         unsafe {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
                     let low = _mm256_castsi256_ps(sum_of_words::<B>(parts, masks, 0));
                     let high = _mm256_castsi256_ps(sum_of_words::<B>(parts, masks, 32));
-                    // The halves of every word, 32 bits each, added. Columns are now in the order
-                    // 0, 1, 4, 5, 2, 3, 6, 7.
+                    // Add the 32-bit halves of every word. Columns are now in the order 0, 1, 4, 5,
+                    // 2, 3, 6, 7.
                     let near = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
                     let far = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
                     let halves = _mm256_xor_si256(near, far);
@@ -93,10 +94,10 @@ impl Instructions for Avx2 {
 /// The sum of four words.
 ///
 /// # Safety
-/// AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 pub(super) unsafe fn lanes_added(words: __m256i) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees AVX2. The code accesses no memory.
     unsafe {
         let far = _mm256_extracti128_si256::<1>(words);
         let two = _mm_xor_si128(_mm256_castsi256_si128(words), far);
@@ -104,13 +105,13 @@ pub(super) unsafe fn lanes_added(words: __m256i) -> u64 {
     }
 }
 
-/// Rows of 16 bits, sixteen in a vector: each lane finds its coefficient among sixteen.
+/// Sums rows of 16 bits, sixteen in a vector: each lane tests its own of sixteen coefficients.
 ///
 /// # Safety
-/// AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn sum_of_16<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
-    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    // SAFETY: the caller guarantees AVX2, and a chunk has the 32 bytes of a vector.
     unsafe {
         let [low, high] = coefficients.to_words();
         let all = _mm256_broadcastsi128_si256(_mm_set_epi64x(high as i64, low as i64));
@@ -144,20 +145,20 @@ unsafe fn sum_of_16<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
     }
 }
 
-/// Rows of 32 bits, eight in a vector, from the last to the first: the top bit of each lane is
-/// its coefficient.
+/// Sums rows of 32 bits, eight in a vector, from the last to the first: the top bit of each lane is
+/// its coefficient, and masks the load.
 ///
 /// # Safety
-/// AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn sum_of_32<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
-    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    // SAFETY: the caller guarantees AVX2, and a chunk has the 32 bytes of a vector.
     unsafe {
         let [low, high] = coefficients.to_words();
         let mut sum = _mm256_setzero_si256();
         let words = [low, low >> 32, high, high >> 32];
         for (rows, word) in rows.chunks(32 * 4).zip(words) {
-            // Of fewer than 32 coefficients none is beyond the rows.
+            // If there are fewer than 32 rows, no coefficient is set beyond them.
             let word = (word as u32) << (32 - rows.len() / 4);
             let own = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
             let mut chosen = _mm256_sllv_epi32(_mm256_set1_epi32(word as i32), own);
@@ -171,13 +172,13 @@ unsafe fn sum_of_32<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
     }
 }
 
-/// The same for rows of 64 bits, four in a vector.
+/// Sums rows of 64 bits, four in a vector, like [`sum_of_32`].
 ///
 /// # Safety
-/// AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn sum_of_64<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
-    // SAFETY: as above; a chunk has the 32 bytes of a vector.
+    // SAFETY: the caller guarantees AVX2, and a chunk has the 32 bytes of a vector.
     unsafe {
         let mut sum = _mm256_setzero_si256();
         for (rows, word) in rows.chunks(64 * 8).zip(coefficients.to_words()) {
@@ -194,13 +195,14 @@ unsafe fn sum_of_64<B: Band>(rows: &[u8], coefficients: B) -> __m256i {
     }
 }
 
-/// Four words under the coefficients, summed over the parts.
+/// Four words masked by the coefficients, summed over the parts.
 ///
 /// # Safety
-/// AVX2, and 32 bytes to read from each part and `ahead` on.
+/// The CPU must have AVX2, and 32 bytes must be readable at `ahead` bytes after each part.
 #[inline(always)]
 unsafe fn sum_of_words<B: Band>(parts: [*const u8; 3], masks: [u64; 3], ahead: usize) -> __m256i {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees AVX2, and that 32 bytes can be read at `ahead` bytes after each
+    // part.
     unsafe {
         let chosen = |part: usize| {
             let words = _mm256_loadu_si256(parts[part].wrapping_add(ahead).cast());
@@ -213,12 +215,12 @@ unsafe fn sum_of_words<B: Band>(parts: [*const u8; 3], masks: [u64; 3], ahead: u
 /// The parity of each of eight 32-bit words.
 ///
 /// # Safety
-/// AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn parities_of_32(words: __m256i) -> u8 {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees AVX2. The code accesses no memory.
     unsafe {
-        // The halves of every byte added, and the parity of what they sum to looked up.
+        // Add the halves of every byte, and look up the parity of the sum.
         let halves = _mm256_xor_si256(words, _mm256_srli_epi32::<4>(words));
         let halves = _mm256_and_si256(halves, _mm256_set1_epi8(0xf));
         let parities = _mm256_broadcastsi128_si256(_mm_setr_epi8(
@@ -226,8 +228,8 @@ unsafe fn parities_of_32(words: __m256i) -> u8 {
         ));
         let bytes = _mm256_shuffle_epi8(parities, halves);
         let odd = _mm256_madd_epi16(bytes, _mm256_set1_epi16(0x101));
-        // From its bit 8 on a word tells how many of its four bytes are odd; that bit becomes the
-        // top one.
+        // Bits 8 and up of a word now hold the number of its four bytes that are odd. Bit 8, the
+        // parity, becomes the top bit.
         _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(odd))) as u8
     }
 }

@@ -6,7 +6,8 @@ use crate::Width;
 use crate::ribbon::width::Band;
 use core::arch::x86_64::*;
 
-/// Proof that the CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and what AVX2 implies.
+/// Proof that the CPU has AVX-512 F, BW, DQ, VL and VPOPCNTDQ, and all that
+/// [`Avx2`](super::avx2::Avx2) proves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx512(());
 
@@ -38,9 +39,9 @@ entries!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
 );
 
-/// `a ? b : c`, bit by bit, of a ternary operation.
+/// Ternary operation `a ? b : c`, bit by bit.
 const SELECT: i32 = 0xca;
-/// `a ^ (b & c)`.
+/// Ternary operation `a ^ (b & c)`.
 const XOR_AND: i32 = 0x78;
 
 impl Instructions for Avx512 {
@@ -52,12 +53,14 @@ impl Instructions for Avx512 {
         _: u8,
     ) -> u8 {
         let Coefficients { words, slot } = coefficients;
-        // SAFETY: the token proves the features, and eight words can be read from each part on.
+        // SAFETY: the token proves the features, and the caller guarantees that eight words can be
+        // read from each part on.
         unsafe {
             match B::WIDTH {
                 Width::W64 | Width::W128 => {
-                    // The slots from the start on are those of the first block, the slots before
-                    // it those of the last: one selection makes one block of both.
+                    // An equation covers the slots from its start on in the first block, and those
+                    // before that position in the last block. One selection combines both into one
+                    // block.
                     let from_start = _mm512_set1_epi64(u64::MAX.wrapping_shl(slot as u32) as i64);
                     let first = _mm512_loadu_epi64(parts[0].cast());
                     let last = _mm512_loadu_epi64(parts[B::PARTS - 1].cast());
@@ -95,8 +98,8 @@ impl Instructions for Avx512 {
     fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
         let [low, high] = coefficients.to_words();
         let coefficients = u128::from(high) << 64 | u128::from(low);
-        // SAFETY: the token proves the features. Coefficients are the mask of what is loaded, and
-        // there is a row for every one that may be set.
+        // SAFETY: the token proves the features. The coefficients mask the loads, and there is a
+        // row for every coefficient that may be set, so no byte outside `rows` is read.
         unsafe {
             let mut sum = _mm512_setzero_si512();
             for (number, rows) in rows.chunks(64).enumerate() {
@@ -129,17 +132,18 @@ impl Instructions for Avx512 {
     }
 }
 
-/// Solves rows for `8 * VECTORS` columns: each vector holds the states of eight, one to a
-/// 64-bit lane, and those of w = 128 a second one for the later half.
+/// Solves rows for `8 * VECTORS` columns. Each vector holds the states of eight columns, one per
+/// 64-bit lane. For w = 128 a second vector holds their later halves.
 ///
 /// # Safety
-/// The features of [`Avx512`].
+/// The CPU must have the features of [`Avx512`].
 #[inline(always)]
 unsafe fn solve_vectors<B: Band, const VECTORS: usize>(
     rows: Rows<'_, B>,
     columns: &mut Columns<B>,
 ) {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees the features of [`Avx512`], and all loads and stores through
+    // pointers are of local arrays.
     unsafe {
         let one = _mm512_set1_epi64(1);
         let mut near = [_mm512_setzero_si512(); VECTORS];
@@ -180,19 +184,21 @@ unsafe fn solve_vectors<B: Band, const VECTORS: usize>(
 }
 
 /// # Safety
-/// AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn from_lanes(lanes: [u64; 8]) -> __m512i {
-    // SAFETY: as above; an array of eight words is 64 bytes.
+    // SAFETY: the caller guarantees AVX-512 F, and the array of eight words has the 64 bytes to
+    // load.
     unsafe { _mm512_loadu_epi64(lanes.as_ptr().cast()) }
 }
 
 /// # Safety
-/// AVX-512 F.
+/// The CPU must have AVX-512 F.
 #[inline(always)]
 unsafe fn to_lanes(vector: __m512i) -> [u64; 8] {
     let mut lanes = [0; 8];
-    // SAFETY: as above; an array of eight words is 64 bytes.
+    // SAFETY: the caller guarantees AVX-512 F, and the array of eight words has the 64 bytes to
+    // store.
     unsafe { _mm512_storeu_epi64(lanes.as_mut_ptr().cast(), vector) };
     lanes
 }

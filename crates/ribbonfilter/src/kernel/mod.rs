@@ -1,26 +1,27 @@
-//! Kernels: the code that knows the CPU, behind one surface.
+//! Kernels: all code that is specific to a CPU, under one common interface.
 //!
 //! A kernel computes the parities of eight columns under the coefficients of an equation, and
-//! solves rows. [`Instructions`] is that surface; each module below implements it for one
-//! instruction set, and [`portable`] for every target. The types that implement it are
-//! *tokens*: one exists only where the CPU has the instructions, so using it is safe.
+//! solves rows. [`Instructions`] is that interface. Each module below implements it for one
+//! instruction set, and [`portable`] for every target. The types that implement it are *tokens*:
+//! one exists only where the CPU has the instructions, so using it is safe.
 //!
-//! [`Kernel`] is the run-time choice among them, a value that filters carry and tests choose.
-//! Code is compiled for an instruction set in two ways, both as a whole, so that everything
+//! [`Kernel`] is the run-time choice among them, a value that filters carry and tests select. Code
+//! is compiled for an instruction set in two ways. Both compile it as a whole, so that all code
 //! below is inlined and nothing is dispatched twice:
 //!
-//! - [`Kernel::run`] runs a piece of [`Work`] once, as construction does.
-//! - [`Kernel::single`] and [`Kernel::many`] give the address of a compiled query ([`Single`],
+//! - [`Kernel::run`] runs a [`Work`] once, as construction does.
+//! - [`Kernel::single`] and [`Kernel::many`] return the address of a compiled query ([`Single`],
 //!   [`Many`]), which an opened filter keeps.
 //!
-//! [`Solution`] holds the reads of blocks, with the bounds that justify them. This module knows
-//! nothing of keys or variants.
+//! [`Solution`] contains the reads of blocks, with the bounds that justify them. This module is
+//! independent of keys and variants.
 
-/// The functions of a module that are compiled for its instruction set.
+/// Defines the functions of a module that are compiled for its instruction set.
 macro_rules! entries {
     ($token:expr $(, $features:literal)?) => {
         /// # Safety
-        /// `base` is where as many bytes begin as the probe's solution is made for.
+        /// The CPU must have the instruction set of this module. `base` must point to as many
+        /// readable bytes as the probe's solution is made for.
         $(#[target_feature(enable = $features)])?
         unsafe fn single<S: $crate::kernel::Single>(
             probe: &S::Probe,
@@ -28,13 +29,15 @@ macro_rules! entries {
             key_hash: u64,
         ) -> S::Output {
             use $crate::kernel::HasSolution;
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees that `base` points to as many readable bytes as the
+            // solution is made for.
             let readable = unsafe { probe.solution().over_all_from(base) };
             S::run($token, probe, readable, key_hash)
         }
 
         /// # Safety
-        /// As above.
+        /// The CPU must have the instruction set of this module. `base` must point to as many
+        /// readable bytes as the probe's solution is made for.
         $(#[target_feature(enable = $features)])?
         unsafe fn many<M: $crate::kernel::Many>(
             probe: &M::Probe,
@@ -43,7 +46,8 @@ macro_rules! entries {
             outputs: &mut [M::Output],
         ) {
             use $crate::kernel::HasSolution;
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees that `base` points to as many readable bytes as the
+            // solution is made for.
             let readable = unsafe { probe.solution().over_all_from(base) };
             M::run($token, probe, readable, inputs, outputs);
         }
@@ -61,8 +65,8 @@ macro_rules! entries {
         }
     };
 }
-/// Whether the CPU has all these features: looked up at run time, or without `std`, which can do
-/// that, those that the program was compiled for.
+/// Whether the CPU has all these features. They are detected at run time; without `std`, which
+/// provides the detection, they are the features that the program was compiled for.
 #[cfg(target_arch = "x86_64")]
 macro_rules! has_features {
     ($($feature:tt),+) => {{
@@ -96,27 +100,27 @@ pub(crate) use solution::{
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use prefetch::prefetch;
-/// Other targets have no instruction for it.
+/// Other targets have no prefetch instruction.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn prefetch(_: *const u8) {}
 
 use crate::ribbon::width::Band;
 use core::fmt;
 
-/// Columns whose parities a kernel computes in one step.
+/// Number of columns whose parities a kernel computes in one step.
 pub(crate) const GROUP: usize = 8;
 
-/// The coefficients of an equation as they lie over blocks; see
+/// The coefficients of an equation, aligned to blocks; see
 /// [`Multipliers::expand`](crate::ribbon::equation::Multipliers::expand).
 #[derive(Clone, Copy)]
 pub(crate) struct Coefficients {
     pub(crate) words: [u64; 2],
-    /// The first slot; its place in its block is what counts.
+    /// The first slot, of which only the position in its block matters.
     pub(crate) slot: u64,
 }
 
 impl Coefficients {
-    /// The coefficients over each block; see [`Band::over_blocks`].
+    /// The coefficients for each block; see [`Band::over_blocks`].
     #[inline(always)]
     fn over_blocks<B: Band>(self) -> [u64; 3] {
         B::over_blocks(self.words, self.slot as u32 % B::WIDTH.block_slots())
@@ -125,10 +129,11 @@ impl Coefficients {
 
 /// An instruction set.
 pub(crate) trait Instructions: Copy {
-    /// The parities of eight columns, one bit each. Only the bits of `columns` are needed.
+    /// The parities of eight columns, one bit each. The caller uses only the bits that `columns`
+    /// has.
     ///
     /// # Safety
-    /// From each of the first [`Band::PARTS`] parts on, eight words of a block can be read.
+    /// Eight words of a block must be readable from each of the first [`Band::PARTS`] parts on.
     #[expect(unsafe_code, reason = "the caller proves what can be read")]
     unsafe fn parities<B: Band>(
         self,
@@ -137,27 +142,28 @@ pub(crate) trait Instructions: Copy {
         columns: u8,
     ) -> u8;
 
-    /// The sum of the rows that coefficients choose among `w` words of `SIZE` bytes: 2, 4 or 8.
+    /// The sum of the rows that the coefficients select among `w` rows of `SIZE` bytes: 2, 4 or 8.
     #[inline(always)]
     fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
         row_major::sum_rows::<B, SIZE>(rows, coefficients)
     }
 
-    /// Solves the rows of a block, last to first, for the given number of columns.
+    /// Solves the rows of a block, from the last to the first, for the first `stored` columns.
     #[inline(always)]
     fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
         rows::solve_rows(rows, columns, stored);
     }
 }
 
-/// Something to be done with an instruction set, compiled anew for each.
+/// A computation that is compiled separately for each instruction set.
 pub(crate) trait Work {
     type Output;
-    /// Must be `#[inline(always)]`, and so must everything in it that is to profit.
+    /// Must be `#[inline(always)]`, and so must every function in it that is to use the instruction
+    /// set.
     fn run<I: Instructions>(self, instructions: I) -> Self::Output;
 }
 
-/// Something that queries a solution.
+/// A type that queries a solution.
 pub(crate) trait HasSolution {
     fn solution(&self) -> &Solution;
 }
@@ -166,7 +172,7 @@ pub(crate) trait HasSolution {
 pub(crate) trait Single {
     type Probe: HasSolution;
     type Output;
-    /// `readable` are bytes for the probe's solution.
+    /// `readable` provides the bytes of the probe's solution.
     fn run<I: Instructions>(
         instructions: I,
         probe: &Self::Probe,
@@ -175,7 +181,7 @@ pub(crate) trait Single {
     ) -> Self::Output;
 }
 
-/// The same for many inputs, each with its output.
+/// A query of many inputs, each with its output.
 pub(crate) trait Many {
     type Probe: HasSolution;
     type Input;
@@ -189,9 +195,9 @@ pub(crate) trait Many {
     );
 }
 
-/// A [`Single`] compiled for an instruction set that this CPU has: only [`Kernel`] makes these.
+/// A [`Single`] compiled for an instruction set that this CPU has. Only [`Kernel`] creates these.
 ///
-/// The length of the bytes is compared before the call, where a loop of queries compares it
+/// The length of the bytes is compared before the call, where a loop of queries compares it only
 /// once, and only their address is passed on.
 pub(crate) struct SingleFn<P, O>(unsafe fn(&P, *const u8, u64) -> O);
 
@@ -216,25 +222,26 @@ impl<P, I, O> Copy for ManyFn<P, I, O> {}
 
 #[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
 impl<P: HasSolution, O> SingleFn<P, O> {
-    /// Nothing if the bytes have another length than the solution is made for.
+    /// `None` if the bytes do not have the length that the solution is made for.
     #[inline(always)]
     pub(crate) fn call(self, probe: &P, bytes: &[u8], key_hash: u64) -> Option<O> {
         probe.solution().over(bytes)?;
-        // SAFETY: a kernel exists only where the CPU has its features, and the length was
-        // compared.
+        // SAFETY: a kernel exists only where the CPU has its features, and the bytes have the
+        // length that the solution is made for.
         Some(unsafe { (self.0)(probe, bytes.as_ptr(), key_hash) })
     }
 }
 
 #[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
 impl<P: HasSolution, I, O> ManyFn<P, I, O> {
-    /// Whether the bytes have the length that the solution is made for. If not, nothing is
-    /// done.
+    /// Runs the query if the bytes have the length that the solution is made for. Returns whether
+    /// they do.
     #[inline(always)]
     pub(crate) fn call(self, probe: &P, bytes: &[u8], inputs: &[I], outputs: &mut [O]) -> bool {
         let right = probe.solution().over(bytes).is_some();
         if right {
-            // SAFETY: as above.
+            // SAFETY: a kernel exists only where the CPU has its features, and the bytes have the
+            // length that the solution is made for.
             unsafe { (self.0)(probe, bytes.as_ptr(), inputs, outputs) }
         }
         right
@@ -256,7 +263,7 @@ pub(crate) enum Choice {
     Neon(neon::Neon),
 }
 
-/// Calls a function in the module of the chosen kernel, unless that is the portable one.
+/// Calls a function in the module of the chosen kernel; `None` for the portable one.
 macro_rules! in_module_with_vectors {
     ($choice:expr, $name:ident::<$type:ty>()) => {
         match $choice {
@@ -272,7 +279,7 @@ macro_rules! in_module_with_vectors {
 }
 
 impl Kernel {
-    /// Every kernel that this CPU can run, the best first.
+    /// All kernels that this CPU can run, the best first.
     pub fn available() -> impl Iterator<Item = Self> {
         let choices = [
             #[cfg(target_arch = "x86_64")]
@@ -286,7 +293,7 @@ impl Kernel {
         choices.into_iter().flatten().map(Self)
     }
 
-    /// The best kernel of this CPU. The features are looked up once and cached.
+    /// The best kernel for this CPU. The features are detected once and cached.
     #[inline]
     pub fn best() -> Self {
         #[cfg(feature = "std")]
@@ -315,7 +322,7 @@ impl Kernel {
         Self(Choice::Portable)
     }
 
-    /// The kernel of that name, if this CPU can run it.
+    /// The kernel with the given name, if this CPU can run it.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::available().find(|kernel| kernel.name() == name)
     }
@@ -333,8 +340,8 @@ impl Kernel {
         }
     }
 
-    /// The kernel for work whose vectors are the compiler's: for AVX-512 it would gather and
-    /// scatter, which takes longer than what it saves.
+    /// The kernel for work that the compiler vectorizes. With AVX-512 the compiler would use gather
+    /// and scatter instructions, which cost more time than they save.
     pub(crate) fn for_compiler(self) -> Self {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -349,20 +356,20 @@ impl Kernel {
         portable::single_of::<S>()
     }
 
-    /// The same for many inputs.
+    /// A query of many inputs compiled for every target.
     #[inline]
     pub(crate) fn portable_many<M: Many>() -> ManyFn<M::Probe, M::Input, M::Output> {
         portable::many_of::<M>()
     }
 
-    /// A query compiled for this kernel; nothing for the portable one, for which it is not
+    /// A query compiled for this kernel. `None` for the portable kernel, for which it is not
     /// compiled.
     #[inline]
     pub(crate) fn single_with_vectors<S: Single>(self) -> Option<SingleFn<S::Probe, S::Output>> {
         in_module_with_vectors!(self.0, single_of::<S>())
     }
 
-    /// The same for many inputs.
+    /// A query of many inputs compiled for this kernel. `None` for the portable kernel.
     #[inline]
     pub(crate) fn many_with_vectors<M: Many>(
         self,
@@ -370,19 +377,19 @@ impl Kernel {
         in_module_with_vectors!(self.0, many_of::<M>())
     }
 
-    /// A query compiled for this kernel, the portable one included.
+    /// A query compiled for this kernel, including the portable one.
     #[inline]
     pub(crate) fn single<S: Single>(self) -> SingleFn<S::Probe, S::Output> {
         self.single_with_vectors::<S>().unwrap_or(Self::portable_single::<S>())
     }
 
-    /// The same for many inputs.
+    /// A query of many inputs compiled for this kernel, including the portable one.
     #[inline]
     pub(crate) fn many<M: Many>(self) -> ManyFn<M::Probe, M::Input, M::Output> {
         self.many_with_vectors::<M>().unwrap_or(Self::portable_many::<M>())
     }
 
-    /// Runs some work with this kernel's instructions.
+    /// Runs `work` with this kernel's instructions.
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {

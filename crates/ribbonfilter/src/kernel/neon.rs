@@ -1,4 +1,4 @@
-//! NEON: bits are counted in bytes, and neighbouring counts added until each column has one.
+//! NEON: bits are counted per byte, and adjacent counts are added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
 use super::{Coefficients, Instructions, Work, row_major};
@@ -34,8 +34,8 @@ impl Instructions for Neon {
     ) -> u8 {
         let masks = coefficients.over_blocks::<B>();
         let present = columns.count_ones() as usize * B::WORD_BYTES;
-        // SAFETY: the token proves NEON, and eight words can be read from each part on: 16 bytes
-        // of each load.
+        // SAFETY: the token proves NEON, and the caller guarantees that eight words can be read
+        // from each part on, which covers the 16 bytes of every load.
         unsafe {
             let counts_of = |load: usize| match load * 16 < present {
                 true => counts::<B>(parts, masks, load),
@@ -78,16 +78,16 @@ impl Instructions for Neon {
     }
 }
 
-/// The rows of 16 bytes that are chosen by the lowest bits of `coefficients`, as two words.
+/// The rows in 16 bytes that the lowest bits of `coefficients` select, as two words.
 ///
 /// # Safety
-/// NEON, and 16 bytes to read.
+/// The CPU must have NEON, and 16 bytes must be readable from `source` on.
 #[inline(always)]
 unsafe fn chosen_rows<const SIZE: usize>(source: *const u8, coefficients: u64) -> uint64x2_t {
     const OWN_16: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     const OWN_32: [u32; 4] = [1, 2, 4, 8];
     const OWN_64: [u64; 2] = [1, 2];
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees NEON, and that 16 bytes can be read from `source` on.
     unsafe {
         let chosen = match SIZE {
             2 => vreinterpretq_u64_u16(vtstq_u16(
@@ -104,13 +104,15 @@ unsafe fn chosen_rows<const SIZE: usize>(source: *const u8, coefficients: u64) -
     }
 }
 
-/// The set bits of each byte of the `load`-th 16 bytes of words under the coefficients.
+/// The number of set bits in each byte of the `load`-th 16 bytes of words, masked by the
+/// coefficients and summed over the parts.
 ///
 /// # Safety
-/// NEON, and 16 bytes to read there in each part.
+/// The CPU must have NEON, and 16 bytes must be readable at `16 * load` bytes after each part.
 #[inline(always)]
 unsafe fn counts<B: Band>(parts: [*const u8; 3], masks: [u64; 3], load: usize) -> uint8x16_t {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees NEON, and that 16 bytes can be read at `16 * load` bytes after
+    // each part.
     unsafe {
         let mut sum = vdupq_n_u8(0);
         for part in 0..B::PARTS {

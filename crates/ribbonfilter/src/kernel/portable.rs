@@ -1,4 +1,4 @@
-//! The kernel for every target: no branch per column.
+//! The kernel for every target, without a branch per column.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
 use super::{Coefficients, GROUP, Instructions, Work};
@@ -25,7 +25,8 @@ impl Instructions for Portable {
         let masks = coefficients.over_blocks::<B>();
         let word = |column: usize| {
             (0..B::PARTS).fold(0, |sum, part| {
-                // SAFETY: eight words can be read from each part on.
+                // SAFETY: the caller guarantees that eight words can be read from each part on, and
+                // `column` is below eight.
                 let bytes = unsafe {
                     let begin = parts[part].add(column * B::WORD_BYTES);
                     core::slice::from_raw_parts(begin, B::WORD_BYTES)
@@ -36,7 +37,7 @@ impl Instructions for Portable {
             })
         };
         let [a, b, c, d] = [0, 1, 2, 3].map(word);
-        // Columns that do not exist are half of the work, or none.
+        // Skip the second half of the columns if none of them exists.
         let [e, f, g, h] = if columns > 0xf { [4, 5, 6, 7].map(word) } else { [0; 4] };
         parities_of([a, b, c, d, e, f, g, h]) as u8
     }
@@ -44,8 +45,9 @@ impl Instructions for Portable {
 
 /// The parities of eight words, one bit each.
 ///
-/// With an instruction that counts bits, that; without it the words are folded together,
-/// two into one at each step, until every byte of one word is what is left of one of them.
+/// Uses the population-count instruction where there is one. Otherwise the words are folded
+/// together, two into one at each step, until each byte of one word holds the remainder of one of
+/// them.
 #[inline(always)]
 fn parities_of(words: [u64; GROUP]) -> u64 {
     if cfg!(any(target_feature = "popcnt", target_arch = "aarch64")) {
@@ -67,8 +69,8 @@ fn parities_of(words: [u64; GROUP]) -> u64 {
     (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Folds two words by `SHIFT` bits into one, which alternates pieces of the first (where
-/// `mask` is set) and of the second.
+/// Folds each of two words by `SHIFT` bits and interleaves the results in one word: pieces of the
+/// first where `mask` is set, pieces of the second elsewhere.
 #[inline(always)]
 fn merge<const SHIFT: u32>(low: u64, high: u64, mask: u64) -> u64 {
     (low ^ low >> SHIFT) & mask | (high ^ high << SHIFT) & !mask

@@ -1,14 +1,14 @@
-//! Queries of row-major solutions: the rows that the coefficients choose, added up.
+//! Queries of row-major solutions: the sum of the rows that the coefficients select.
 //!
-//! A kernel gets the `w` rows of an equation as bytes and nothing else. The code for every
-//! target adds as many rows at once as fit into a word, under a mask of theirs.
+//! A kernel receives only the `w` rows of an equation, as bytes. The portable code adds as many
+//! rows in one operation as fit into a word, under a mask of the selected ones.
 
 use super::{Instructions, Readable};
 use crate::ribbon::width::Band;
 
 impl<'a> Readable<'a> {
-    /// The row that a row-major solution gives an equation from `slot` on. Nothing where only
-    /// [`row_plain`](Self::row_plain) can say.
+    /// Evaluates an equation that starts at `slot` in a row-major solution. `None` where only
+    /// [`row_plain`](Self::row_plain) can evaluate it.
     #[inline(always)]
     pub(crate) fn sum_of_rows<I: Instructions, B: Band>(
         self,
@@ -23,7 +23,7 @@ impl<'a> Readable<'a> {
         }
     }
 
-    /// The same for rows of `SIZE` bytes; nothing where fewer slots follow than an equation has.
+    /// Evaluates an equation in rows of `SIZE` bytes. `None` if fewer than `w` slots follow.
     #[inline(always)]
     fn sum_of<I: Instructions, B: Band, const SIZE: usize>(
         self,
@@ -39,7 +39,7 @@ impl<'a> Readable<'a> {
         Some(instructions.sum_rows::<B, SIZE>(rows, B::from_aligned(words, slot)))
     }
 
-    /// The sum of the rows that coefficients choose, one by one.
+    /// The sum of the rows that the coefficients select, read one by one.
     pub(super) fn chosen_rows<B: Band>(self, slot: u64, words: [u64; 2]) -> u64 {
         let layout = self.layout();
         let coefficients = B::from_aligned(words, slot) & B::first_bits(layout.slots() - slot);
@@ -49,7 +49,7 @@ impl<'a> Readable<'a> {
     }
 }
 
-/// [`Instructions::sum_rows`] without any but those of every target.
+/// [`Instructions::sum_rows`] in portable code.
 #[inline(always)]
 pub(super) fn sum_rows<B: Band, const SIZE: usize>(rows: &[u8], coefficients: B) -> u64 {
     let batched = 8 / SIZE;
@@ -66,7 +66,7 @@ pub(super) fn sum_rows<B: Band, const SIZE: usize>(rows: &[u8], coefficients: B)
     folded::<SIZE>(sum)
 }
 
-/// The rows in a word added up: a word has one, two or four.
+/// The sum of the rows in a word, which holds one, two or four.
 #[inline(always)]
 pub(super) fn folded<const SIZE: usize>(word: u64) -> u64 {
     match SIZE {
@@ -76,7 +76,7 @@ pub(super) fn folded<const SIZE: usize>(word: u64) -> u64 {
     }
 }
 
-/// For any choice of the rows in a word, all their bits.
+/// For every selection of the rows in a word, a mask of their bits.
 const fn masks<const SIZE: usize>() -> [u64; 16] {
     let mut masks = [0; 16];
     let mut chosen = 0;

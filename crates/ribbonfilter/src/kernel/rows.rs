@@ -3,18 +3,18 @@
 use crate::ribbon::layout::MAX_COLUMNS;
 use crate::ribbon::width::Band;
 
-/// The rows of one block: coefficients, none if the row is empty, and what the sum over
-/// them must be, or the free variable.
+/// The rows of one block. For each row, its coefficients, zero if it is empty, and its value: the
+/// sum over the coefficients, or the free variable of an empty row.
 pub(crate) struct Rows<'a, B> {
     pub(crate) coefficients: &'a [B],
     pub(crate) values: &'a [u64],
 }
 
-/// For each column, the `w` rows last solved.
+/// For each column, the `w` rows solved last.
 pub(crate) type Columns<B> = [B; MAX_COLUMNS];
 
-/// Solves the rows of a block for so many columns, one bit after another: what a kernel
-/// does that has nothing better.
+/// Solves the rows of a block for the first `stored` columns, one bit after another. The default
+/// for kernels without faster code.
 #[inline(always)]
 pub(crate) fn solve_rows<B: Band>(rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
     for (&coefficients, &value) in rows.coefficients.iter().zip(rows.values).rev() {

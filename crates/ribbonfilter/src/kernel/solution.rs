@@ -1,15 +1,15 @@
-//! A solution in bytes, and what an equation gives there.
+//! A solution in bytes, and the evaluation of equations in it.
 //!
-//! Kernels read whole groups of eight words from each block that an equation touches, whether
-//! the block has as many columns or not: no masks, no branches for columns. [`Solution`] knows
-//! up to which slot that stays inside the bytes ([`Solution::end`]), so one comparison per
-//! query is the whole bounds check. Equations that start later reach into the last block, which
-//! may be trimmed; a copy of it as a whole block can be made when the solution is opened
-//! ([`Tail`]). What is left, systems narrower than the ribbon for example, is
-//! read by plain code ([`Readable::row_plain`]).
+//! Kernels read whole groups of eight words from each block that an equation touches, even if the
+//! block has fewer columns: no masks, no branches on columns. [`Solution`] stores up to which slot
+//! such reads stay inside the bytes ([`Solution::end`]), so one comparison per query is the whole
+//! bounds check. Equations that start later reach into the last block, which may be trimmed. A copy
+//! of it as a whole block can be made when the solution is opened ([`Tail`]). All other equations,
+//! in systems narrower than the ribbon for example, are evaluated by plain code
+//! ([`Readable::row_plain`]).
 //!
-//! Every pointer is derived from the bytes of the call at hand and their length is compared
-//! before, so bytes may change between two calls.
+//! Every pointer is derived from the bytes of the current call, after their length was compared. So
+//! the bytes may change between two calls.
 #![expect(unsafe_code, reason = "kernels read through pointers")]
 
 use super::{Coefficients, GROUP, Instructions, Kernel, Work, prefetch};
@@ -21,15 +21,15 @@ use core::marker::PhantomData;
 
 /// What a compiled function assumes about the solutions that it queries.
 pub(crate) trait Assumptions {
-    /// The number of columns of every block, if it is a known multiple of eight. Eight columns
-    /// have the simplest addresses: with 64-slot blocks a slot's block begins at the byte of its
-    /// number, less the place in the block.
+    /// The number of columns of every block, if it is a known multiple of eight. Eight columns have
+    /// the simplest addresses: with blocks of 64 slots, a slot's block begins at the byte offset
+    /// that equals the slot's number minus its position in the block.
     const COLUMNS: Option<usize> = None;
     /// No block has more than eight columns.
     const FEW: bool = false;
     /// Many keys may be at the ends of a system, clamped to its first or last start or reaching
-    /// into its trimmed block. A branch on them would be mispredicted, so they are found without
-    /// one. Otherwise few keys are there, and finding them is left to the caller.
+    /// into its trimmed block. A branch on these would be mispredicted, so they are looked up
+    /// without one. Otherwise few keys are there, and their lookup is left to the caller.
     const SMALL: bool = false;
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Eight;
 pub(crate) struct Sixteen;
 /// Up to eight columns.
 pub(crate) struct Few;
-/// Nothing is assumed.
+/// No assumptions.
 pub(crate) struct Any;
-/// The same columns in a solution that may be small.
+/// The columns of `A`, in a solution that may be small.
 pub(crate) struct Small<A>(PhantomData<A>);
 
 impl Assumptions for Eight {
@@ -65,42 +65,48 @@ impl<A: Assumptions> Assumptions for Small<A> {
     const SMALL: bool = true;
 }
 
-/// Groups of columns that are compared whatever the ones before them gave: a branch after the
-/// first would be mispredicted for every other key if half of them are present.
+/// Number of groups of columns that are compared regardless of the preceding results. If half of
+/// the keys are present, a branch after the first group would be mispredicted for every other key.
 const UNCONDITIONAL: usize = 2;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Solutions in more bytes than these are not small.
+/// Maximum size in bytes of a small solution.
 pub(crate) const SMALL_BYTES: usize = 1 << 11;
 
-/// Solutions in more bytes than these get no copy of their last blocks.
+/// Maximum size in bytes of a solution that gets a copy of its last blocks.
 const TAIL_BYTES: usize = 1 << 14;
 
-/// The last blocks of a solution of up to eight columns: the whole ones that an equation can
-/// touch before the end, at most two, and the trimmed one as a whole block.
+/// A copy of the last blocks of a solution of up to eight columns: the whole blocks, at most two,
+/// that an equation touches before the last block, and the trimmed last block extended to a whole
+/// one.
+///
+/// Every equation that reaches into the trimmed block and has all its slots starts in the first
+/// block of the copy, so its at most three blocks are all here. A block of eight columns has at
+/// most 64 bytes, so eight words can be read from the beginning of each of them.
 #[derive(Clone, Copy)]
 struct Tail {
     blocks: [u8; 3 * 64],
-    /// Where the blocks begin in the solution.
+    /// The offset of the copied blocks in the solution.
     offset: usize,
-    /// Equations that start before this slot, but too late for the solution itself, touch these
-    /// blocks alone. 0 if there is no copy.
+    /// Equations that start before this slot, but not before [`Solution::end`], touch only these
+    /// blocks. 0 if there is no copy.
     end: u64,
 }
 
 impl Tail {
     const NONE: Self = Self { blocks: [0; 3 * 64], offset: 0, end: 0 };
 
-    /// The last blocks of a solution in these bytes, whose equations from `fast_end` on reach
-    /// into the last one. None of large solutions: few keys reach there, and opening should not
-    /// wait.
+    /// Copies the last blocks of a solution. Equations from `fast_end` on reach into the last
+    /// block. Large solutions get no copy: few keys reach the last block, and opening should be
+    /// fast.
     fn copy(layout: &Layout, width: Width, fast_end: u64, bytes: &[u8]) -> Self {
         let (columns, size) = (layout.columns() as usize, layout.word_bytes());
         let whole = layout.whole_blocks();
         let behind = u64::from(width.blocks_behind());
-        // An equation that starts after `fast_end` has `behind` whole blocks and one more.
+        // An equation that starts at `fast_end` or later touches `behind` whole blocks and the last
+        // one.
         let readable = whole >= behind && fast_end == layout.first_slot_of(whole - behind);
         let fits = columns <= GROUP && layout.order() == Order::Columns;
         let narrow = layout.slots() < width.bits().into();
@@ -124,51 +130,52 @@ impl Tail {
     }
 }
 
-/// A solution in bytes of a known length, where equations can be evaluated.
+/// A solution in bytes of a known length, in which equations can be evaluated.
 #[derive(Clone, Copy)]
 pub(crate) struct Solution {
     /// The length of the bytes.
     len: usize,
-    /// Equations that start before this slot touch whole blocks only, and of each of these
-    /// all groups of eight words can be read.
+    /// Equations that start before this slot touch only whole blocks, and all groups of eight words
+    /// of each of these blocks can be read.
     end: u64,
-    /// The first block that has all the columns. Of the pairs below, the first is for the blocks
-    /// before it, the second for the others.
+    /// The first block that has all columns. In the pairs below, the first element is for the
+    /// blocks before this one, the second for the others.
     boundary: u64,
     /// Bytes of a block.
     block_bytes: [usize; 2],
-    /// Where the first block would begin if all blocks were as long as these; modulo 2^64.
+    /// The offset at which the first block would begin if all blocks had the size of this side;
+    /// wrapping.
     first_bytes: [usize; 2],
     /// One bit for each column of a block.
     columns: [u64; 2],
     /// The last block before the boundary, if there is one.
     crossing: u64,
-    /// How far the last byte that a kernel reads for an equation is from its first block's
-    /// beginning, at the most.
+    /// The maximum distance from the beginning of an equation's first block to the last byte that a
+    /// kernel reads for it.
     last_byte: usize,
     layout: Layout,
-    /// [`Tail::end`], or `end` without a tail.
+    /// The maximum of [`Tail::end`] and `end`; just `end` without a tail.
     tail_end: u64,
     tail: Tail,
 }
 
 impl Solution {
-    /// A solution at the beginning of these bytes.
+    /// A solution at the beginning of `bytes`.
     #[inline(always)]
     pub(crate) fn new(layout: Layout, width: Width, bytes: &[u8]) -> Self {
         let tail = Tail::copy(&layout, width, fast_end(&layout, width, bytes.len()), bytes);
         Self::with_tail(layout, width, bytes.len(), tail)
     }
 
-    /// A solution at the beginning of `len` bytes that is queried once: what reaches into the
-    /// last block is read bit by bit.
+    /// A solution at the beginning of `len` bytes that is queried once. Equations that reach into
+    /// the last block are evaluated by plain code.
     #[inline(always)]
     pub(crate) fn once(layout: Layout, width: Width, len: usize) -> Self {
         Self::with_tail(layout, width, len, Tail::NONE)
     }
 
-    // One literal, with its tail: a record of this size should not be changed or moved from hand
-    // to hand, which takes longer than all the rest.
+    // One struct literal that includes the tail: to modify or move a struct of this size takes
+    // longer than all other work here.
     #[inline(always)]
     fn with_tail(layout: Layout, width: Width, len: usize, tail: Tail) -> Self {
         let boundary = layout.block_of(layout.boundary_slot());
@@ -190,24 +197,25 @@ impl Solution {
         }
     }
 
-    /// The solution over bytes of its length; nothing if they have another.
+    /// Combines the solution with its bytes. `None` if they do not have its length.
     #[inline(always)]
     pub(crate) fn over<'a>(&'a self, bytes: &'a [u8]) -> Option<Readable<'a>> {
-        // SAFETY: as many bytes begin there as the solution is made for.
+        // SAFETY: the slice has as many bytes as the solution is made for, and is borrowed for
+        // `'a`.
         (bytes.len() == self.len).then(|| unsafe { self.over_all_from(bytes.as_ptr()) })
     }
 
-    /// The same over bytes whose length was compared before.
+    /// Combines the solution with bytes whose length the caller has compared.
     ///
     /// # Safety
-    /// For `'a` the bytes from `base` on, as many as the solution is made for, can be read and
-    /// are not written.
+    /// `base` must point to as many bytes as the solution is made for. For `'a` these must be
+    /// readable and must not be written.
     #[inline(always)]
     pub(super) unsafe fn over_all_from<'a>(&'a self, base: *const u8) -> Readable<'a> {
         Readable { solution: self, base, bytes: PhantomData }
     }
 
-    /// Where the block of a slot begins. Of a slot that is none, anywhere.
+    /// The offset of a slot's block. Arbitrary for a slot that does not exist.
     #[inline(always)]
     pub(crate) fn offset_of(&self, slot: u64) -> usize {
         let block = self.layout.block_of(slot);
@@ -215,7 +223,7 @@ impl Solution {
         (block as usize).wrapping_mul(self.block_bytes[side]).wrapping_add(self.first_bytes[side])
     }
 
-    /// A bit for each column of a slot's block; nothing of a slot that does not exist.
+    /// A bit for each column of a slot's block; `None` for a slot that does not exist.
     #[inline(always)]
     pub(crate) fn columns_at(&self, slot: u64) -> Option<u64> {
         let side = usize::from(self.layout.block_of(slot) >= self.boundary);
@@ -226,13 +234,13 @@ impl Solution {
         self.layout.slots() == 0
     }
 
-    /// See the field.
+    /// See the field [`Solution::last_byte`].
     pub(crate) fn last_byte(&self) -> usize {
         self.last_byte
     }
 }
 
-/// Bytes from the beginning of an equation's first block on that are read, at the most.
+/// The maximum number of bytes that are read from the beginning of an equation's first block on.
 #[inline(always)]
 fn span(layout: &Layout, width: Width) -> usize {
     match layout.order() {
@@ -245,7 +253,7 @@ fn span(layout: &Layout, width: Width) -> usize {
 }
 
 impl Solution {
-    /// Where the blocks of an equation are if the solution begins at `base` and all its blocks
+    /// The locations of an equation's blocks if the solution begins at `base` and all its blocks
     /// are whole.
     #[inline(always)]
     fn parts_from<B: Band, A: Assumptions>(&self, base: *const u8, slot: u64) -> Parts {
@@ -255,14 +263,15 @@ impl Solution {
             let first = base.wrapping_add((block as usize).wrapping_mul(step));
             return Parts::evenly(first, step, first_bits(columns as u32));
         }
-        // Which side of the boundary a query meets cannot be predicted, so the numbers of its side
-        // are looked up instead of chosen by a branch.
+        // The side of the boundary that a query meets cannot be predicted, so the numbers of its
+        // side are indexed instead of selected by a branch.
         let side = usize::from(block >= self.boundary);
         let step = self.block_bytes[side];
         let offset = (block as usize).wrapping_mul(step).wrapping_add(self.first_bytes[side]);
         let first = base.wrapping_add(offset);
         let mut parts = Parts::evenly(first, step, self.columns[side]);
-        // From the last short block on, the third block is one word further away.
+        // If the first block is the last short one, the second block has one word more, and the
+        // third block begins one word later.
         if B::PARTS > 2 && block == self.crossing {
             cold_path();
             parts.pointers[2] = parts.pointers[2].wrapping_add(B::WORD_BYTES);
@@ -270,14 +279,15 @@ impl Solution {
         parts
     }
 
-    /// Where the solution would begin if its last blocks were those of the tail.
+    /// The address at which the solution would begin if its last blocks were those of the tail.
+    /// Thus [`Self::parts_from`] computes addresses in the tail as it does in the solution.
     #[inline(always)]
     fn tail_base(&self) -> *const u8 {
         self.tail.blocks.as_ptr().wrapping_sub(self.tail.offset)
     }
 }
 
-/// Bytes of all groups of eight words of a block.
+/// Number of bytes of all groups of eight words of a block.
 #[inline(always)]
 fn group_bytes(layout: &Layout) -> usize {
     (layout.columns() as usize).next_multiple_of(GROUP) * layout.word_bytes()
@@ -290,8 +300,8 @@ fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
     let groups = group_bytes(layout);
     let word = layout.word_bytes();
     let short = (layout.columns() as usize).saturating_sub(1) * word;
-    // Blocks without a byte have no end, and a layout from an untrusted footer may need more bytes
-    // than there are.
+    // Blocks without columns have no bytes to read, and a layout from an untrusted footer may need
+    // more bytes than there are.
     if short == 0 && layout.is_fractional() || layout.columns() == 0 {
         return 0;
     }
@@ -299,7 +309,7 @@ fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
     if end > len {
         return 0;
     }
-    // A block is at least one word long, so fewer than eight are too near to the end.
+    // A block has at least one word, so fewer than eight blocks are too close to the end.
     while blocks > 0 && layout.offset(blocks - 1) + groups > len {
         blocks -= 1;
     }
@@ -307,19 +317,19 @@ fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
     layout.first_slot_of(blocks.saturating_sub(behind))
 }
 
-/// A solution and bytes of just its length.
+/// A solution and bytes of exactly its length.
 #[derive(Clone, Copy)]
 pub(crate) struct Readable<'a> {
     solution: &'a Solution,
-    /// Invariant: where [`Solution::len`] bytes begin that can be read for `'a`.
+    /// Invariant: points to [`Solution::len`] bytes that can be read for `'a`.
     base: *const u8,
     bytes: PhantomData<&'a [u8]>,
 }
 
-/// Where the words of an equation begin in each block that it touches.
+/// The locations of an equation's words in each block that it touches.
 struct Parts {
-    /// Invariant: as long as the [`Readable`] lives, all groups of eight words that `columns`
-    /// has bits in can be read from each of the first [`Band::PARTS`] pointers on.
+    /// Invariant: as long as the [`Readable`] lives, every group of eight words for which `columns`
+    /// has bits can be read from each of the first [`Band::PARTS`] pointers on.
     pointers: [*const u8; 3],
     /// One bit for each column of the first block.
     columns: u64,
@@ -328,21 +338,21 @@ struct Parts {
 impl<'a> Readable<'a> {
     #[inline(always)]
     pub(crate) fn bytes(self) -> &'a [u8] {
-        // SAFETY: the invariant.
+        // SAFETY: by the invariant of `base`, `len` bytes can be read there for `'a`.
         unsafe { core::slice::from_raw_parts(self.base, self.solution.len) }
     }
 
-    /// Prefetches every cache line that an equation from `slot` on reads.
+    /// Prefetches every cache line that is read for an equation that starts at `slot`.
     #[inline(always)]
     pub(crate) fn prefetch<B: Band, A: Assumptions>(self, slot: u64) {
         let first = self.solution.parts_from::<B, A>(self.base, slot).pointers[0];
-        // Up to eight columns, whatever their number: as many lines as parts, and one more that
-        // blocks reach into unless they begin on lines.
+        // Up to eight columns, in any number: as many lines as parts, and below one more line,
+        // which the blocks reach into unless they are aligned to lines.
         for part in 0..B::PARTS {
             prefetch(first.wrapping_add(part * LINE));
         }
         if !A::FEW {
-            // More columns: further lines up to the last.
+            // More columns: all further lines up to the last.
             let mut ahead = B::PARTS * LINE;
             while ahead < self.solution.last_byte {
                 prefetch(first.wrapping_add(ahead));
@@ -359,8 +369,8 @@ impl<'a> Readable<'a> {
         &self.solution.layout
     }
 
-    /// Whether an equation from `slot` on gives a row, in every column of the slot's block.
-    /// Nothing where only [`row_plain`](Self::row_plain) can say.
+    /// Whether an equation that starts at `slot` evaluates to `row`, in every column of the slot's
+    /// block. `None` where only [`row_plain`](Self::row_plain) can evaluate it.
     #[inline(always)]
     pub(crate) fn matches<I: Instructions, B: Band, A: Assumptions>(
         self,
@@ -373,8 +383,8 @@ impl<'a> Readable<'a> {
         Some(parts.matches::<I, B, A>(instructions, Coefficients { words, slot }, row))
     }
 
-    /// The row that the solution gives an equation from `slot` on. Nothing where only
-    /// [`row_plain`](Self::row_plain) can say.
+    /// Evaluates an equation that starts at `slot`. `None` where only
+    /// [`row_plain`](Self::row_plain) can evaluate it.
     #[inline(always)]
     pub(crate) fn row<I: Instructions, B: Band, A: Assumptions>(
         self,
@@ -386,7 +396,13 @@ impl<'a> Readable<'a> {
         Some(parts.row::<I, B, A>(instructions, Coefficients { words, slot }))
     }
 
-    /// Where the blocks of an equation are; nothing where only plain code can read what is there.
+    /// The locations of an equation's blocks. `None` where only plain code can read them.
+    ///
+    /// This is the bounds check of a query, and it establishes the invariant of [`Parts`]. Before
+    /// [`Solution::end`], the blocks are in the solution itself. From there to `tail_end` they are
+    /// in the copy of the last blocks. The two cases differ only in the base address: for small
+    /// solutions it is selected without a branch, for others by a branch that is nearly always
+    /// predicted correctly.
     #[inline(always)]
     fn parts<B: Band, A: Assumptions>(self, slot: u64) -> Option<Parts> {
         let solution = self.solution;
@@ -404,8 +420,8 @@ impl<'a> Readable<'a> {
         Some(solution.parts_from::<B, A>(base, slot))
     }
 
-    /// The row that the solution gives an equation, and a bit for each of its columns, read
-    /// word by word. Nothing of a slot that does not exist.
+    /// Evaluates an equation word by word, with safe code for every case. Returns the row and a bit
+    /// for each of its columns; `None` for a slot that does not exist.
     #[inline(never)]
     #[cold]
     pub(crate) fn row_plain<B: Band>(self, slot: u64, words: [u64; 2]) -> Option<(u64, u64)> {
@@ -422,7 +438,7 @@ impl<'a> Readable<'a> {
         let masks = B::over_blocks(words, layout.shift_of(slot));
         let mut row = 0;
         for (block, coefficients) in (first..layout.blocks()).zip(&masks[..B::PARTS]) {
-            // A system narrower than the ribbon cuts the coefficients off.
+            // A system narrower than the ribbon cuts off the coefficients.
             let present = first_bits(layout.stride(block) as u32);
             let (bytes, stride) = (&self.bytes()[layout.offset(block)..], layout.stride(block));
             for column in 0..columns {
@@ -445,11 +461,12 @@ impl Parts {
     /// The parities of the first group of columns.
     #[inline(always)]
     fn parities<I: Instructions, B: Band>(&self, i: I, coefficients: Coefficients) -> u8 {
-        // SAFETY: the invariant.
+        // SAFETY: by the invariant of `pointers`, the eight words of the current group can be read
+        // from each of them on. Callers advance only to groups that have columns.
         unsafe { i.parities::<B>(self.pointers, coefficients, self.columns as u8) }
     }
 
-    /// Goes on to the next group; whether there is one.
+    /// Advances to the next group. Returns whether there is one.
     #[inline(always)]
     fn advance<B: Band>(&mut self) -> bool {
         self.columns >>= GROUP;
@@ -503,9 +520,9 @@ impl Parts {
     }
 }
 
-/// Whether an equation gives a row, in a solution of up to eight columns that is queried once:
-/// [`Readable::matches`] without a [`Solution`], but for the few equations that reach into the
-/// last, trimmed block. Nothing of a slot that does not exist.
+/// Whether an equation evaluates to `row`, in a solution of up to eight columns that is queried
+/// once. Like [`Readable::matches`], but it creates a [`Solution`] only for the few equations that
+/// reach into the last, trimmed block. `None` for a slot that does not exist.
 #[inline(always)]
 pub(crate) fn matches_once<B: Band>(
     kernel: Kernel,
@@ -531,7 +548,8 @@ pub(crate) fn matches_once<B: Band>(
     Some((found ^ row) & columns == 0)
 }
 
-/// Where the whole blocks of an equation begin, eight words of each of which can be read.
+/// The locations of an equation's blocks if all of them are whole and eight words of each can be
+/// read.
 #[inline(always)]
 fn parts_once<B: Band>(layout: &Layout, bytes: &[u8], slot: u64) -> Option<[*const u8; 3]> {
     let layout = layout.of_width(B::WIDTH);
@@ -546,9 +564,10 @@ fn parts_once<B: Band>(layout: &Layout, bytes: &[u8], slot: u64) -> Option<[*con
     Some(parts)
 }
 
-/// An equation to be evaluated once.
+/// A single equation to evaluate.
 struct Once<'a, B> {
-    /// Invariant: from each of the first [`Band::PARTS`] on, eight words can be read for `'a`.
+    /// Invariant: eight words can be read for `'a` from each of the first [`Band::PARTS`] pointers
+    /// on.
     parts: [*const u8; 3],
     words: [u64; 2],
     slot: u64,
@@ -561,7 +580,8 @@ impl<B: Band> Work for Once<'_, B> {
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) -> u8 {
         let coefficients = Coefficients { words: self.words, slot: self.slot };
-        // SAFETY: the invariant.
+        // SAFETY: by the invariant of `parts`, eight words can be read from each of them on for
+        // `'a`.
         unsafe { instructions.parities::<B>(self.parts, coefficients, u8::MAX) }
     }
 }

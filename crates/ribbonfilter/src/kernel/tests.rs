@@ -1,5 +1,5 @@
-//! Every kernel that this CPU can run, against one oracle that reads the solution bit by
-//! bit. A new kernel is tested as soon as [`Kernel::available`] knows it.
+//! Every kernel that this CPU can run, against one oracle that reads the solution bit by bit. A new
+//! kernel is tested as soon as [`Kernel::available`] lists it.
 
 use super::rows::solve_rows;
 use super::*;
@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A solution of random bits, and what each slot's row is.
+/// A solution of random bits, and the row of each slot.
 struct Oracle {
     layout: Layout,
     bytes: Vec<u8>,
@@ -18,14 +18,15 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// All bytes are random, the `more` after the solution too: they must not matter.
+    /// All bytes are random, including the `more` bytes after the solution, which must not matter.
     fn draw(layout: Layout, more: usize, random: &mut Random) -> Self {
         let bytes = random.bytes(layout.size_in_bytes() as usize + more);
         let row = |slot| layout.row(&bytes, slot, layout.columns_of(layout.block_of(slot)));
         Self { rows: (0..layout.slots()).map(row).collect(), layout, bytes }
     }
 
-    /// A copy that begins `offset` bytes after a multiple of 64, and where it does.
+    /// A copy that begins `offset` bytes after a multiple of 64, and the position at which it
+    /// begins.
     fn at_alignment(&self, offset: usize) -> (Vec<u8>, usize) {
         let mut buffer = vec![0xa5; self.bytes.len() + 128];
         let from = buffer.as_ptr().align_offset(64) + offset;
@@ -37,8 +38,8 @@ impl Oracle {
         self.layout.columns_of(self.layout.block_of(slot))
     }
 
-    /// The sum of the rows that the coefficients choose among the slots that exist, one
-    /// after the other, in the columns of the block in which they start.
+    /// The sum of the rows that the coefficients select among the slots that exist, one by one, in
+    /// the columns of the block in which they start.
     fn sum<B: Band>(&self, slot: u64, words: [u64; 2]) -> u64 {
         let coefficients = B::from_aligned(words, slot);
         let rows = self.rows[slot as usize..].iter().zip(0..B::WIDTH.bits());
@@ -47,7 +48,7 @@ impl Oracle {
     }
 }
 
-/// Random coefficients mostly, and now and then the extremes.
+/// Mostly random coefficients, and sometimes the extremes.
 fn some_words(random: &mut Random) -> [u64; 2] {
     match random.next() % 8 {
         0 => [0; 2],
@@ -56,14 +57,14 @@ fn some_words(random: &mut Random) -> [u64; 2] {
     }
 }
 
-/// Sizes around the borders of blocks of 16, 32 and 64 slots, and of 128 slots in all.
+/// Sizes around the borders of blocks of 16, 32 and 64 slots, and around 128 slots in total.
 const SLOTS: [u64; 19] =
     [1, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 71, 127, 128, 129, 191, 192, 195, 321];
 
-/// Around a group of columns, too.
+/// Includes numbers around a group of columns.
 const COLUMNS: [u32; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 31, 32, 64];
 
-/// Whole columns, and a column fewer in the first, in half, in all but the last block.
+/// Integral columns, and one column fewer in the first block, in half of them, in all but the last.
 fn layouts<B: Band>() -> Vec<Layout> {
     let mut layouts = Vec::new();
     for slots in SLOTS {
@@ -123,8 +124,8 @@ impl<B: Band> Work for Compare<'_, B> {
 }
 
 impl<B: Band> Compare<'_, B> {
-    /// Every equation that has its slots has the sum of its rows, and every one has it by plain
-    /// code.
+    /// Every equation with all its slots evaluates to the sum of its rows, and plain code evaluates
+    /// every equation to that sum.
     #[inline(always)]
     fn run_on_rows<I: Instructions>(self, instructions: I) {
         let Self { oracle, solution, bytes, words, name, .. } = self;
@@ -139,8 +140,8 @@ impl<B: Band> Compare<'_, B> {
         }
     }
 
-    /// An equation matches its row whatever lies beyond the columns, and no row that differs
-    /// in one column; which one, changes from slot to slot.
+    /// An equation matches its row, with any bits beyond the columns, and no row that differs in
+    /// one column. That column changes from slot to slot.
     #[inline(always)]
     fn run_on<I: Instructions, A: Assumptions>(self, instructions: I) {
         let Self { oracle, solution, bytes, words, name, .. } = self;
@@ -161,8 +162,8 @@ impl<B: Band> Compare<'_, B> {
     }
 }
 
-/// Bytes after the solution, and alignments: as many bytes as a file has, where kernels
-/// are fast, and just those that must follow, where they must not read too far.
+/// Bytes after the solution, and alignments: as many bytes as a file has, with which kernels are
+/// fast, and only those that must follow, with which they must not read too far.
 const AFTER: [(usize, &[usize]); 2] = [(40, &[0, 1, 2, 3, 4, 5, 6, 7]), (READ_AHEAD, &[0, 5])];
 
 fn check_kernels<B: Band>() {
@@ -202,8 +203,8 @@ fn kernels_match_the_oracle() {
     check_kernels::<u128>();
 }
 
-/// The fast way must be open, or the test above shows nothing of it: for every equation with
-/// all its slots, if the last block is copied; and never further than can be read.
+/// The fast path must be taken, or the test above would not cover it: for every equation with all
+/// its slots, if the last block is copied, and never beyond what can be read.
 #[test]
 fn equations_take_the_fast_way() {
     fn is_fast<B: Band>(solution: &Solution, bytes: &[u8], slot: u64) -> bool {
@@ -253,7 +254,7 @@ fn bytes_of_another_length_cannot_be_read() {
     }
 }
 
-/// Rows of one block and the columns before them.
+/// The rows of one block, and the state of the columns before they are solved.
 struct SolveRows<'a, B> {
     coefficients: &'a [B],
     values: &'a [u64],
@@ -276,7 +277,7 @@ fn check_solving<B: Band>() {
     let mut random = Random(B::WIDTH.bits().into());
     for rows in [1, 2, 15, 16, 31, 32, 63, 64] {
         for stored in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32] {
-            // A quarter of the rows is empty.
+            // A quarter of the rows are empty.
             let draw = |random: &mut Random| match random.next() & 3 {
                 0 => B::ZERO,
                 _ => B::from_words(random.next() | 1, random.next()),
