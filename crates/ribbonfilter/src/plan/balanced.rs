@@ -1,25 +1,27 @@
 //! Slots, shards and levels of a Balanced ribbon.
 //!
-//! A shard has between `2^k` and `2^(k+1)` keys, `k` by the width. The larger the shards,
-//! the less a byte of metadata for each weighs, and the more slots stay empty, since a
-//! shard's keys are more unevenly spread than the width can level out. The share of empty
-//! slots follows
+//! A shard has between `2^k` and `2^(k+1)` keys, where `k` depends on the width. Larger shards have
+//! less metadata per key, one byte for each shard, but leave more slots empty, because a shard's
+//! keys are more unevenly distributed than the width can balance. The fraction of empty slots
+//! follows
 //!
 //! ```text
-//! waste(x) = a (x / 2^(k+1))^2.5,      x keys a shard,
+//! waste(x) = a (x / 2^(k+1))^2.5
 //! ```
 //!
-//! and at `x = 2^(k+1)` it is about as much as the metadata of 8 columns. Each segment's
-//! end costs about a quarter of a width. Slots do not depend on the columns.
+//! where `x` is the number of keys per shard. At `x = 2^(k+1)` the empty slots cost about as much
+//! as the metadata, with 8 columns. The end of each segment costs about a quarter of a width. Slots
+//! do not depend on the columns.
 //!
-//! All that is wasted is missing in the last shard, so what remains is its own need: a
-//! [`LAST_SHARD`] of the width lets at least five seeds in six work for small sets; for large
-//! ones, where the grain of the segments adds to it, nearly all do.
+//! The last shard lacks all slots that are left empty elsewhere, so the plan adds them, and what
+//! remains is its own need for spare slots. With [`LAST_SHARD`] widths of spare slots, at least
+//! five seeds in six work for small sets. For large ones, where rounding segments up adds more,
+//! nearly all do.
 //!
-//! The overload is `2.5 / sqrt(x)`. The paper takes 3.5 for shards of 1000 keys; with fewer
-//! keys are bumped and no more slots are needed, because shards are soft.
+//! The overload is `2.5 / sqrt(x)`. The paper uses 3.5 for shards of 1000 keys. With a lower
+//! overload, fewer keys are bumped, and no more slots are needed because shards are soft.
 //!
-//! The constants come from simulations: the least slots with which one seed works.
+//! The constants come from simulations of the minimum number of slots with which one seed works.
 //! Regenerate and compare with
 //!
 //! ```text
@@ -31,24 +33,24 @@ use crate::Width;
 use crate::ribbon::equation::Balance;
 use crate::ribbon::layers::Further;
 
-/// A segment has at least so many keys, as a power of two: enough that its end does not
-/// matter, few enough for the cache and for threads to share.
+/// Minimum number of keys in a segment, as a power of two: enough that its end does not matter, few
+/// enough for the cache and for distribution among threads.
 const SEGMENT_LOG: u32 = 16;
 /// The overload of level 0, in standard deviations of a shard's keys.
 const OVERLOAD: f64 = 2.5;
-/// How the waste grows with the keys of a shard.
+/// The exponent with which the waste grows with the keys of a shard.
 const WASTE_POWER: f64 = 2.5;
 /// Spare slots of the last shard, in widths.
 const LAST_SHARD: f64 = 1.0;
 /// Spare slots of a segment's end, in widths.
 const SEGMENT_END: f64 = 0.25;
 
-/// How far above the nominal rate that of fractional columns may lie. Spare slots are at the
-/// end of the system and underpopulated shards bump less, so a little more of the queries
-/// than of the slots lie before the boundary: 0.1 to 0.55 % in simulations.
+/// The factor by which the rate with fractional columns may exceed the nominal rate. Spare slots
+/// are at the end of the system and underpopulated shards bump less, so the fraction of queries
+/// before the boundary is slightly larger than that of slots: by 0.1 to 0.55 % in simulations.
 pub(super) const ALLOWANCE: f64 = 1.006;
 
-/// A shard has at least so many keys, as a power of two.
+/// Minimum number of keys in a shard, as a power of two.
 const fn shard_log(width: Width) -> u32 {
     match width {
         // Never balanced.
@@ -59,8 +61,8 @@ const fn shard_log(width: Width) -> u32 {
     }
 }
 
-/// A set has at least so many keys, as a power of two; below, one shard, which is a Standard
-/// system, takes no more slots.
+/// Minimum number of keys in a set with several shards, as a power of two. For fewer keys one
+/// shard, which is a Standard system, takes no more slots.
 const fn least_log(width: Width) -> u32 {
     match width {
         Width::W16 => 63,
@@ -70,7 +72,7 @@ const fn least_log(width: Width) -> u32 {
     }
 }
 
-/// The share of slots that stay empty with the largest shards.
+/// The fraction of slots that stay empty with the largest shards.
 const fn max_waste(width: Width) -> f64 {
     match width {
         Width::W16 | Width::W32 => 0.0095,
@@ -79,12 +81,12 @@ const fn max_waste(width: Width) -> f64 {
     }
 }
 
-/// A segment has at least so many keys, as a power of two.
+/// Minimum number of keys in a segment, as a power of two.
 pub(super) fn segment_log(width: Width) -> u32 {
     SEGMENT_LOG.max(shard_log(width))
 }
 
-/// The most keys for which a width makes sense.
+/// The maximum number of keys for which a width makes sense.
 pub(super) fn max_keys(width: Width) -> u64 {
     standard::max_keys(width)
 }

@@ -1,28 +1,29 @@
-//! Layers, slots and room for exceptions of a Bumped ribbon.
+//! Layers, slots and capacity for exceptions of a Bumped ribbon.
 //!
-//! A bumping layer has fewer slots than keys. Nearly all of its slots are filled, so it bumps
-//! its surplus and what few slots stay empty, and the same goes for the next layer: how many
-//! keys reach the last layer is known beforehand but for the number of empty slots. That is
-//! close to a normal variable with
+//! A bumping layer has fewer slots than keys. Nearly all of its slots are filled, so it bumps its
+//! surplus keys and one key for each of the few slots that stay empty. The same holds for the next
+//! layer. So the number of keys that reach the last layer is known in advance except for the number
+//! of empty slots, which is close to a normal variable with
 //!
 //! ```text
 //! mean      segments * END + slots * HOLE
 //! variance  segments * END_VARIANCE + slots * HOLE_VARIANCE
 //! ```
 //!
-//! *END* slots are lost where a segment ends, *HOLE* is the share lost elsewhere. So all sizes
-//! are a function of the number of keys, and the last layer, a Standard ribbon, gets slots for
-//! the mean and [`DEVIATIONS`] more. If that is too few, as it is about once in a hundred
-//! builds, construction starts over with more.
+//! *END* slots are lost at the end of each segment, and *HOLE* is the fraction lost elsewhere. So
+//! all sizes are a function of the number of keys. The last layer, a Standard ribbon, gets slots
+//! for the mean plus [`DEVIATIONS`] standard deviations. In about one build in a hundred that is
+//! too few, and construction restarts with more.
 //!
-//! The constants come from simulations of single layers; regenerate and compare with
+//! The constants come from simulations of single layers. Regenerate and compare with
 //!
 //! ```text
 //! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants bumped
 //! ```
 //!
-//! The number of layers and of segments changes only at powers of two of the keys, and the
-//! slots of all bumping layers together grow with the keys, so that the size does too.
+//! The numbers of layers and of segments change only where the number of keys is a power of two,
+//! and the total slots of all bumping layers grow with the keys. So the size grows with the keys,
+//! too.
 
 use super::standard::Chance;
 use super::{Effort, System};
@@ -31,21 +32,21 @@ use crate::ribbon::equation::Balance;
 use crate::ribbon::layers::{Buckets, Further, Layer, MAX_FURTHER};
 use alloc::vec::Vec;
 
-/// Standard deviations that the last layer is larger than it must be in the mean.
+/// Standard deviations by which the last layer exceeds the size that it needs on average.
 const DEVIATIONS: f64 = 3.0;
 
 /// The constants of one width.
 struct Fit {
-    /// Slots of a bumping layer for each key.
+    /// Slots of a bumping layer per key.
     load: f64,
     end: f64,
     end_variance: f64,
     hole: f64,
     hole_variance: f64,
-    /// Buckets that bump everything, for each key of a layer.
+    /// Number of buckets that bump all their keys, per key of a layer.
     exceptions: f64,
-    /// A layer of at least `1 << bumping_log` keys is a bumping one: it loses fewer bits to
-    /// its end and its codes than a Standard ribbon has empty slots.
+    /// A layer of at least `1 << bumping_log` keys is a bumping layer: its end and its codes cost
+    /// fewer bits than the empty slots of a Standard ribbon.
     bumping_log: u32,
     /// A segment of a large layer has at least `1 << segment_log` keys and fewer than twice
     /// as many.
@@ -53,7 +54,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// The share of a layer's keys that it bumps.
+    /// The fraction of its keys that a layer bumps.
     const fn bumped(&self) -> f64 {
         1.0 - self.load * (1.0 - self.hole)
     }
@@ -94,19 +95,19 @@ const fn fit(width: Width) -> Fit {
     }
 }
 
-/// The most keys in a segment of the usual size, as a power of two.
+/// Minimum number of keys in a segment of a large layer, as a power of two.
 pub(super) const fn segment_log(width: Width) -> u32 {
     fit(width).segment_log
 }
 
-/// The most keys for which a width makes sense.
+/// The maximum number of keys for which a width makes sense.
 pub(super) const fn max_keys(width: Width) -> u64 {
-    // A code would cost as much as it saves.
+    // At w = 16 the codes would cost as much as they save.
     if matches!(width, Width::W16) { 0 } else { u64::MAX }
 }
 
-/// The share of extra slots that the user asks for goes to the first layer; growth is for the
-/// last one, and for exceptions.
+/// The system for a number of keys. The extra slots that the user requests go to the first layer.
+/// Growth adds slots to the last layer and capacity for exceptions.
 pub(super) fn system(
     keys: u64,
     width: Width,
@@ -122,12 +123,13 @@ pub(super) fn system(
     let lost = segments * fit.end + slots * fit.hole;
     let variance = segments * fit.end_variance + slots * fit.hole_variance;
     let last_keys = keys as f64 - slots + lost;
-    // The same for all keys of an octave, lest the size fall while the keys grow.
+    // The same for all numbers of keys in an octave, so that the size does not decrease while the
+    // keys increase.
     let max_last_keys = match layers.last() {
         Some(_) => max_last_keys(keys, width, segments * fit.end),
         None => last_keys,
     };
-    // Where the last layer holds a small share of the keys, many attempts are cheap.
+    // Where the last layer holds a small fraction of the keys, many attempts are cheap.
     let chance = match effort {
         Effort::Normal if layers.is_empty() => Chance::MEDIUM,
         _ => Chance::LOW,
@@ -160,18 +162,18 @@ pub(super) fn system(
     }
 }
 
-/// The bumping layers: as many slots as the keys that reach a layer, times the load.
+/// The bumping layers. The slots of a layer are the keys that reach it, times the load.
 fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
     let fit = fit(width);
     let octave = (1u64 << keys.ilog2()) as f64;
     let mut layers = Vec::new();
-    // For one key: how much of it reaches a layer, and the slots of all layers until then.
+    // Per key of the set: the fraction that reaches a layer, and the slots of all layers up to it.
     let (mut share, mut until, mut before) = (1.0, 0.0, 0);
     while layers.len() < MAX_FURTHER && octave * share >= (1u64 << fit.bumping_log) as f64 {
         let segment_bits = segment_bits((octave * share) as u64, &fit);
         until += fit.load * share;
         share *= fit.bumped();
-        // Rounded together, because the next layer takes what rounding leaves here.
+        // The sum is rounded, so that the next layer makes up for the rounding of this one.
         let unit = Buckets::of(width).unit() << segment_bits;
         let slots = (keys as f64 * until) as u64 / unit * unit;
         layers.push(Layer::new(segment_bits, (slots - before) >> segment_bits));
@@ -183,9 +185,10 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
 /// Layers below `1 << SINGLE_LOG` keys have one segment.
 const SINGLE_LOG: u32 = 18;
 
-/// How many segments a layer of at least so many keys has, as a power of two. A small layer
-/// has smaller segments, for threads to share and lest one segment's rows take more memory
-/// than all the hashes; from there they grow to the size at which their ends hardly count.
+/// The number of segments of a layer with at least `keys` keys, as a power of two. A small layer
+/// has smaller segments, so that threads can share them and one segment's rows do not take more
+/// memory than all hashes. In larger layers they grow to the size at which their ends hardly
+/// matter.
 fn segment_bits(keys: u64, fit: &Fit) -> u32 {
     match keys.max(1).ilog2() {
         log if log < SINGLE_LOG => 0,
@@ -193,7 +196,8 @@ fn segment_bits(keys: u64, fit: &Fit) -> u32 {
     }
 }
 
-/// The most keys that reach the last layer, in the mean, for any keys of the octave.
+/// The maximum, over all numbers of keys in the octave, of the average number of keys that reach
+/// the last layer.
 fn max_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
     let fit = fit(width);
     let top = 2.0 * (1u64 << keys.ilog2()) as f64;
@@ -202,20 +206,21 @@ fn max_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
     top * libm::pow(fit.bumped(), layers.len() as f64) + rounding as f64 + ends
 }
 
-/// Slots that the last layer is given after so many failures: in the end enough for all keys,
-/// since hashes that are far from random may be bumped by every other layer.
+/// Number of slots added to the last layer after `growth` failures. In the end they suffice for all
+/// keys, because all other layers may bump hashes that are far from random.
 fn grown(keys: u64, growth: u32) -> u64 {
     let max = (2 * keys).min(1 << 31);
     (((keys >> 10) + 1) * ((1 << growth) - 1)).min(max) + u64::from(growth)
 }
 
-/// Buckets that bump everything: the mean of a Poisson variable and four deviations.
+/// Capacity for buckets that bump all their keys: the mean of a Poisson variable plus four standard
+/// deviations.
 fn exceptions(keys: u64, width: Width) -> u32 {
     let mean = keys as f64 * fit(width).exceptions;
     (mean + 4.0 * libm::sqrt(mean)) as u32
 }
 
-/// Budget for more of them after so many failures, in the end for all buckets.
+/// Additional capacity for exceptions after `growth` failures; in the end for all buckets.
 fn exceptions_grown(layers: &[Layer], width: Width, growth: u32) -> u32 {
     let buckets = Buckets::of(width);
     if growth == 0 || buckets.covers_all() {

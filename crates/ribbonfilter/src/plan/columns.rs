@@ -1,14 +1,14 @@
-//! A target becomes columns: a rate the fewest that reach it, a size the most that fit, in
-//! steps of one block of one column.
+//! Turns a target into columns: a rate into the minimum number of columns that reach it, a size
+//! into the maximum number that fit, in steps of one block of one column.
 //!
-//! Building and shrinking choose by the same rules. That is why a filter shrunk to a target
-//! has the bytes of one that was built for it, wherever slots do not depend on columns.
+//! Building and shrinking use the same rules. Therefore a filter shrunk to a target has the same
+//! bytes as one that was built for it, wherever slots do not depend on columns.
 
 use crate::format::FOOTER_BYTES;
 use crate::ribbon::shape::Shape;
 use core::cmp::Reverse;
 
-/// What a number of columns would give.
+/// The shape and rate that a number of columns would result in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sketch {
     pub(crate) shape: Shape,
@@ -25,7 +25,7 @@ impl Sketch {
     }
 }
 
-/// So many columns, and one fewer in the blocks before a boundary.
+/// A number of columns: `max`, and one fewer in the blocks before `boundary`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) max: u32,
@@ -37,20 +37,22 @@ impl Columns {
         Self { max, boundary: 0 }
     }
 
-    /// The fewest of up to `most` columns that promise a rate, or the lowest rate that any do.
+    /// The minimum number of columns, up to `max`, that guarantee a rate. If there is none, the
+    /// lowest rate that can be reached.
     pub(crate) fn for_rate(
         rate: f64,
         max: u32,
         sketch: impl Fn(Self) -> Sketch,
     ) -> Result<Self, f64> {
-        // No column does more than halve the rate.
+        // A column at best halves the rate.
         let fewest = (libm::floor(-libm::log2(rate)) as u32).max(1);
         let rate_of = |columns| sketch(Self::whole(columns)).rate;
         let Some(columns) = (fewest..=max).find(|&columns| rate_of(columns) <= rate) else {
             return Err((1..=max).map(rate_of).fold(1.0, f64::min));
         };
         let at = |boundary| Self { max: columns, boundary };
-        // The boundary as far back as the rate allows: the rate grows about in proportion.
+        // Move the boundary as far towards the end as the rate allows. The rate grows roughly in
+        // proportion.
         let whole = sketch(at(0));
         let guess = (rate / whole.rate - 1.0) * whole.blocks() as f64;
         let is_good = |boundary| sketch(at(boundary)).rate <= rate;
@@ -58,7 +60,7 @@ impl Columns {
         Ok(at(first_bad.max(1) - 1))
     }
 
-    /// One more column in `more` blocks, of `blocks` in all.
+    /// One more column in `more` blocks, out of `blocks` in total.
     pub(crate) fn and_blocks(self, more: u64, blocks: u64) -> Self {
         match self.boundary.checked_sub(more) {
             Some(boundary) => Self { boundary, ..self },
@@ -68,13 +70,13 @@ impl Columns {
         }
     }
 
-    /// The others if those are more.
+    /// The larger of both.
     pub(crate) fn or_more(self, others: Self) -> Self {
         let order = |columns: Self| (columns.max, Reverse(columns.boundary));
         if order(others) > order(self) { others } else { self }
     }
 
-    /// As many as asked for, to the nearest block.
+    /// The requested number of columns, to the nearest block.
     pub(crate) fn nearest(columns: f64, sketch: impl Fn(Self) -> Sketch) -> Self {
         let whole = libm::ceil(columns);
         let blocks = sketch(Self::whole(whole as u32)).blocks();
@@ -82,7 +84,8 @@ impl Columns {
         Self { max: whole as u32, boundary: boundary.min(blocks - 1) }
     }
 
-    /// Those of the lowest rate that fit so many bytes, or the bytes that the least need.
+    /// The columns with the lowest rate that fit `bytes` bytes. If not even `min` fits, the number
+    /// of bytes that it needs.
     pub(crate) fn for_bytes(
         bytes: u64,
         min: Self,
@@ -100,7 +103,7 @@ impl Columns {
                 break;
             }
             let whole = sketch(Self::whole(columns));
-            // A column of a whole block is one word.
+            // In a whole block, a column is one word.
             let over = whole.size_in_bytes().saturating_sub(bytes);
             let boundary = over.div_ceil(whole.shape.layout().word_bytes() as u64);
             if boundary >= whole.blocks() {
@@ -116,8 +119,8 @@ impl Columns {
     }
 }
 
-/// How many of `0..len` come before the first for which `holds` does not hold; it must
-/// hold for none behind that.
+/// The first number in `0..len` for which `holds` is false, or `len`. `holds` must be false for all
+/// numbers after it.
 pub(super) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, len);
     while low < high {
@@ -131,11 +134,11 @@ pub(super) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// The same, searched from a guess on.
+/// Like [`partition_point`], but starts at a guess.
 fn partition_point_near(len: u64, guess: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high, mut step) = (0, len, 1);
     let mut at = guess.min(len.saturating_sub(1));
-    // Away from the guess in steps that double, until the border is between two of them.
+    // Move away from the guess in steps that double, until the border is between two of them.
     while low < high {
         if holds(at) {
             low = at + 1;

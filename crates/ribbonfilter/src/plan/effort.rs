@@ -6,8 +6,8 @@ use core::str::FromStr;
 
 /// How much time a build may take for a smaller filter.
 ///
-/// A system with hardly a spare slot is solvable under few seeds, and finding one takes as many
-/// attempts. A few slots more make nearly every seed a good one.
+/// A system with hardly a spare slot is solvable under few seeds, so finding one takes many
+/// attempts. With a few more slots, nearly every seed works.
 ///
 /// ```
 /// use ribbonfilter::{Effort, Filter};
@@ -20,11 +20,11 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effort {
-    /// About the time of a single solution, and as small as that allows.
+    /// About the time of a single solution, and the smallest filter that this allows.
     #[default]
     Normal,
-    /// The smallest filter, for whoever builds once and ships to many: small sets take up to
-    /// twice as long.
+    /// The smallest filter, for filters that are built once and distributed widely. Small sets take
+    /// up to twice as long.
     Thorough,
 }
 

@@ -1,28 +1,28 @@
 //! Slots, segments and seeds of a Homogeneous ribbon.
 //!
-//! Two regimes, of which the one with fewer slots is taken.
+//! There are two regimes; the one with fewer slots is used.
 //!
-//! **Screened**, for sets up to a few million keys. A rate above the nominal one comes
-//! from queues of starts that leave a window fewer than about `r` free dimensions. Seeds
-//! are screened so that no queue comes nearer to the width than a *margin* of `r + 6`; the
-//! larger the set, the less one bad range weighs in its rate, a factor of two for one
-//! step of the margin. How many slots that takes is the formula of the Standard ribbon
-//! at a smaller width: a Standard system fails when a queue comes within 5 of its width.
+//! **Screened**, for sets up to a few million keys. A rate above the nominal one is caused by
+//! queues of starts that leave a window fewer than about `r` free dimensions. Seeds are screened so
+//! that no queue comes closer to the width than a *margin* of `r + 6`. The larger the set, the
+//! smaller the effect of one bad range on its rate: a factor of two in size is worth one step of
+//! the margin. The number of slots follows from the formula of the Standard ribbon at a smaller
+//! width, because a Standard system fails when a queue comes within 5 of its width.
 //!
-//! **In the mean**, for larger sets and narrow ribbons, where bad ranges are so many
-//! that their sum is all but certain. By the theory of queues a queue of length `q` has a
-//! chance that falls as `exp(-theta q)`, where `theta` solves
-//! `theta / (exp(theta) - 1) = n / m`, so the rate exceeds its nominal value by a share
+//! **On average**, for larger sets and narrow ribbons, where bad ranges are so numerous that their
+//! sum hardly varies. By queueing theory, the probability of a queue of length `q` falls as
+//! `exp(-theta q)`, where `theta` solves `theta / (exp(theta) - 1) = n / m`. So the rate exceeds
+//! its nominal value by a fraction of
 //!
 //! ```text
 //! X = A 2^r exp(-theta (w - 7)).
 //! ```
 //!
-//! Space is least where `X / (1 + X)` is `r ln 2 / (1.9 (w - 7))`. That choice agrees with
-//! the paper's `m = n (1 + (4 + r/4) / w)` at w = 64; narrow ribbons get more slots than there,
-//! and take less space for the rate they reach.
+//! Space is minimal where `X / (1 + X)` is `r ln 2 / (1.9 (w - 7))`. That choice agrees with the
+//! paper's `m = n (1 + (4 + r/4) / w)` at w = 64. Narrow ribbons get more slots than in the paper,
+//! and take less space for the rate that they reach.
 //!
-//! The figures 5, 6, 7, 1.9 and `A` come from simulations; regenerate and compare with
+//! The figures 5, 6, 7, 1.9 and `A` come from simulations. Regenerate and compare with
 //!
 //! ```text
 //! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants homogeneous
@@ -34,26 +34,28 @@ use crate::ribbon::equation::Balance;
 use crate::ribbon::layers::Further;
 use core::f64::consts::LN_2;
 
-/// A segment has at least `1 << SEGMENT_LOG` keys: enough for threads to share, few enough
-/// for the cache.
+/// Minimum number of keys in a segment, as a power of two: few enough for the cache, and for large
+/// sets to have a segment for every thread.
 pub(super) const SEGMENT_LOG: u32 = 18;
-/// Below `1 << SMALL_LOG` keys the ends of the system matter (smash), seeds are cheap, and
-/// the rate can be held close to the nominal one.
+/// Below `1 << SMALL_LOG` keys the ends of the system matter (smash), seeds are cheap, and the rate
+/// can be kept close to the nominal one.
 const SMALL_LOG: u32 = 17;
 
-/// From `1 << FORGIVING_LOG` keys on one bad range weighs less and less.
+/// From `1 << FORGIVING_LOG` keys on, the effect of one bad range decreases with the number of
+/// keys.
 const FORGIVING_LOG: u32 = 12;
 
-/// Spare slots that even the smallest system needs besides its columns.
+/// Spare slots that even the smallest system needs in addition to its columns.
 const MIN_SPARE: u64 = 9;
 
-/// The most columns that a width supports: a window of `w` slots must span them all.
+/// The maximum number of columns that a width supports: a window of `w` slots must span all of
+/// them.
 pub(super) fn max_columns(width: Width) -> u32 {
     (width.bits() / 2).min(32)
 }
 
-/// The system for a number of columns, which may be a fraction: bad ranges add the same rate
-/// whatever the columns, so that what matters is their average.
+/// The system for a number of columns, which may be fractional: bad ranges add the same rate for
+/// any number of columns, so only the average matters.
 pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
@@ -69,12 +71,12 @@ pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
         further: Further::default(),
         smash: keys < 1 << SMALL_LOG,
         queue_limit: regime.queue_limit.map(|limit| {
-            // The end of the system makes a queue of its own where slots are few.
+            // Where spare slots are few, the end of the system alone causes a queue.
             let spare = segment_slots - segment_keys as u64;
             limit.max(width.bits().saturating_sub(spare as u32 - 3))
         }),
         allowance: regime.allowance,
-        // Only the narrowest ribbon loses more than the odd equation.
+        // Only the narrowest ribbon has more than a few redundant equations.
         expected_redundant: if width == Width::W16 { keys / 512 } else { 0 },
         balance: Balance::default(),
     }
@@ -90,8 +92,8 @@ impl Regime {
     fn screened(keys: u64, width: Width, columns: f64) -> Self {
         let forgiven = keys.ilog2().saturating_sub(FORGIVING_LOG);
         let margin = (columns + 6.0 - f64::from(forgiven)).max(1.0);
-        // Of the seeds that keep this margin some reach a worse rate than planned all the same. A
-        // wider one costs slots, or seeds to be screened if the slots stay.
+        // Some of the seeds that keep this margin still have a worse rate than planned. A wider
+        // margin costs slots or, with the same slots, more seeds to screen.
         let small = keys < 1 << SMALL_LOG;
         let (planned, screened) = match width {
             Width::W16 | Width::W32 => (2.5, 3),
@@ -99,7 +101,7 @@ impl Regime {
             Width::W128 => (2.0, 3),
         };
         let limit = f64::from(width.bits()) - margin - planned;
-        // One seed in five, or two in five, pass the screen.
+        // One seed in five, or two in five, passes the screen.
         let minus_ln_p = if small { 1.6 } else { 0.92 };
         Self {
             overhead: match limit > 8.0 {
@@ -115,17 +117,17 @@ impl Regime {
         let w = f64::from(width.bits());
         let reach = w - 7.0;
         let share = r * LN_2 / (1.9 * reach);
-        // A little below the optimum, which is flat: a lower rate for the same space.
+        // Slightly below the optimum, which is flat: a lower rate for the same space.
         let excess = 0.75 * share / (1.0 - share);
         let amplitude = libm::pow(w / 16.0, 1.45);
         let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
-        // How much the sum over all bad ranges varies from seed to seed.
-        // The same for all keys of an octave, so that the columns and the size do not fall while
-        // the keys grow.
+        // The standard deviation, over seeds, of the sum over all bad ranges. It is the same for
+        // all numbers of keys in an octave, so that the columns and the size do not decrease while
+        // the keys increase.
         let octave = (1u64 << keys.ilog2()) as f64;
         let deviation = 30.0 * libm::pow(w / 16.0, 2.7) / libm::sqrt(octave);
-        // So many deviations above the mean that nearly every seed stays below; the tail of
-        // narrow ribbons is the heavier one, and grows with the columns.
+        // Enough deviations above the mean that nearly every seed stays below. Narrow ribbons have
+        // the heavier tail, which grows with the columns.
         let (mean, aim) = match width.bits() < 64 {
             true => (1.25 + (r - 8.0).max(0.0) / 16.0, 3.0 * (r / 8.0).max(1.0)),
             false => (1.1, 1.5),
@@ -133,7 +135,7 @@ impl Regime {
         Self {
             overhead: libm::expm1(theta) / theta - 1.0,
             queue_limit: None,
-            // Below some thousand keys it is no longer a sum of many.
+            // Below some thousand keys it is no longer a sum of many terms.
             allowance: 1.0 + excess * (mean + aim * deviation).min(4.0),
         }
     }

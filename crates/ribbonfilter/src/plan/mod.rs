@@ -1,13 +1,13 @@
-//! From the number of keys and one target to a plan, before any work is done.
+//! Turns the number of keys and one target into a plan, before any work is done.
 //!
-//! The planner chooses variant, width and slots from the number of keys, then spends the
-//! target on columns: a rate becomes the fewest columns that reach it, a size the most
-//! columns that fit, in steps of one block of one column. Slots never depend on the
-//! columns of a Standard filter, so its columns are a prefix of any wider one's.
+//! The planner chooses variant, width and slots from the number of keys, then turns the target into
+//! columns: a rate becomes the minimum number of columns that reach it, a size the maximum number
+//! that fit, in steps of one block of one column. The slots of a Standard filter never depend on
+//! the columns, so its columns are a prefix of those of any filter with more columns.
 //!
-//! Every number that influences bytes is integer arithmetic or `libm`, the same on every
-//! target. All borders between regimes are powers of two, so that within an octave of keys
-//! the size grows with the keys and [`Settings::max_keys`] can search by halving.
+//! Every number that influences bytes is computed with integer arithmetic or `libm`, and is the
+//! same on every target. All borders between regimes are powers of two, so that within an octave of
+//! keys the size grows with the keys and [`Settings::max_keys`] can use binary search.
 
 mod balanced;
 mod bumped;
@@ -34,14 +34,14 @@ use crate::ribbon::layout::{MAX_COLUMNS, Order};
 use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 
-/// From this number of keys on a Bumped filter of width 64 is built faster than a Standard one and is
-/// hardly larger.
+/// From this number of keys on, a Bumped filter of width 64 is built faster than a Standard one and
+/// is hardly larger.
 const MEDIUM: u64 = 1 << 14;
 
-/// From this number of keys on a Bumped filter of width 128 is the smallest.
+/// From this number of keys on, a Bumped filter of width 128 is the smallest.
 const LARGE: u64 = 1 << 15;
 
-/// What the user wants to have.
+/// What the filter or function is planned for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
     Rate(f64),
@@ -55,7 +55,7 @@ pub(crate) enum Target {
     },
 }
 
-/// What the user has said; the rest is the planner's.
+/// The user's settings. The planner chooses the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) target: Target,
@@ -79,7 +79,7 @@ impl Default for Settings {
     }
 }
 
-/// A filter as it will come out, known before any work is done.
+/// The properties of a filter, known before any work is done.
 ///
 /// ```
 /// use ribbonfilter::Filter;
@@ -100,7 +100,7 @@ pub struct Plan {
     pub(crate) expected_rate: f64,
     /// Seeds whose longest queue of starts exceeds this are not solved.
     pub(crate) queue_limit: Option<u32>,
-    /// Redundant equations that distinct keys make.
+    /// Expected number of redundant equations among distinct keys.
     pub(crate) expected_redundant: u64,
     keys: u64,
     means: Means,
@@ -142,7 +142,7 @@ impl Plan {
         self.shape.width
     }
 
-    /// The mean number of columns: bits that a query compares.
+    /// The average number of columns: the bits that a query compares.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().columns(7.5).plan_for(100_000)?;
@@ -153,7 +153,7 @@ impl Plan {
         self.shape.mean_columns()
     }
 
-    /// The slots of the system, of which each key takes one.
+    /// The number of slots of the system. Each key takes one.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().plan_for(1000)?;
@@ -164,7 +164,7 @@ impl Plan {
         self.shape.slots()
     }
 
-    /// The independent segments of the system.
+    /// The number of independent segments of the system.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().plan_for(1000)?;
@@ -175,7 +175,7 @@ impl Plan {
         self.shape.segments()
     }
 
-    /// The false-positive rate that the filter will have at most.
+    /// The maximum false-positive rate of the filter.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().false_positive_rate(0.05).plan_for(1000)?;
@@ -186,8 +186,8 @@ impl Plan {
         self.expected_rate
     }
 
-    /// How many seeds a segment of the system is expected to need, on average. Each costs at most the
-    /// time of one solution; less if it is ruled out early.
+    /// The expected number of seeds that a segment of the system tries, on average. Each costs at
+    /// most the time of one solution, and less if it is ruled out early.
     ///
     /// ```
     /// # use ribbonfilter::{Effort, Filter};
@@ -199,12 +199,12 @@ impl Plan {
     pub fn expected_solutions(&self) -> f64 {
         match self.shape.variant {
             Variant::Standard => standard::expected_seeds(self.keys, &self.shape),
-            // One pass, but for one build in ten at most.
+            // One pass, except for at most one build in ten.
             Variant::Homogeneous | Variant::Balanced | Variant::Bumped => 1.0,
         }
     }
 
-    /// All bytes of the filter, the footer included.
+    /// The size of the filter in bytes, including the footer.
     ///
     /// ```
     /// # use ribbonfilter::Filter;
@@ -218,7 +218,7 @@ impl Plan {
         self.shape.data_bytes() + FOOTER_BYTES as u64
     }
 
-    /// All stored bits over the number of keys; infinite without keys.
+    /// All stored bits divided by the number of keys; infinite without keys.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().columns(8.0).plan_for(100_000)?;
@@ -231,7 +231,7 @@ impl Plan {
 }
 
 impl Settings {
-    /// The plan for so many keys, its slots increased `growth` times.
+    /// The plan for `keys` keys, with its slots increased `growth` times.
     pub(crate) fn plan(&self, keys: u64, growth: u32) -> Result<Plan, BuildError> {
         self.check()?;
         let (variant, width) = self.choose(keys);
@@ -241,18 +241,18 @@ impl Settings {
             return self.empty(&frame);
         }
         frame.check_suitable()?;
-        // Only of a Homogeneous ribbon it depends on the columns, which are tried.
+        // Only the system of a Homogeneous ribbon depends on the columns, which are not yet known.
         if variant != Variant::Homogeneous {
             frame.system = Some(frame.system(0));
         }
         self.spend(&frame)
     }
 
-    /// The most keys whose filter takes at most `bytes`.
+    /// The maximum number of keys whose filter takes at most `bytes` bytes.
     pub(crate) fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
         self.check()?;
-        // A budget by the key is too small for few keys, because of the footer: that is
-        // no reason to look for fewer.
+        // For few keys a target of bits per key is too small, because of the footer. That is no
+        // reason to search for fewer keys.
         let fits = |keys| match self.plan(keys, 0) {
             Ok(plan) => plan.size_in_bytes() <= bytes,
             Err(error) => matches!(error, BuildError::SizeTooSmall { .. }),
@@ -286,8 +286,8 @@ impl Settings {
         Ok(())
     }
 
-    /// What the user chose, else what is smallest for the effort: Standard for small sets,
-    /// Bumped for others (`docs/choosing.md`).
+    /// The user's choice, or the smallest variant for the effort: Standard for small sets, Bumped
+    /// for others (`docs/choosing.md`).
     fn choose(&self, keys: u64) -> (Variant, Width) {
         let few = match self.effort {
             Effort::Normal => MEDIUM,
@@ -306,7 +306,7 @@ impl Settings {
         (variant, width)
     }
 
-    /// No keys, no slots: every query is answered with no.
+    /// The plan without keys and slots: every query returns `false`.
     fn empty(&self, frame: &Frame) -> Result<Plan, BuildError> {
         let needed = FOOTER_BYTES as u64;
         match self.target {
@@ -352,7 +352,7 @@ impl Settings {
     }
 }
 
-/// All that is decided before the columns.
+/// All choices that precede the columns.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     variant: Variant,
@@ -361,7 +361,7 @@ struct Frame {
     overhead: f64,
     effort: Effort,
     growth: u32,
-    /// The system, if it is known already.
+    /// The system, if it is already known.
     system: Option<System>,
 }
 
@@ -373,7 +373,7 @@ impl Frame {
         }
     }
 
-    /// Refuses a width that cannot serve so many keys.
+    /// Returns an error if the width is not suitable for the number of keys.
     fn check_suitable(&self) -> Result<(), BuildError> {
         let max = match self.variant {
             Variant::Standard => standard::max_keys(self.width),
@@ -391,8 +391,8 @@ impl Frame {
         Ok(())
     }
 
-    /// The most keys that the format can hold in segments of the usual size, and with the
-    /// overhead asked for.
+    /// The maximum number of keys that the format can hold in segments of the usual size, with the
+    /// requested overhead.
     fn max_keys(&self) -> u64 {
         let segment_log = match self.variant {
             Variant::Standard => standard::segment_log(self.width),
@@ -404,13 +404,13 @@ impl Frame {
             Some(too_many) => too_many - 1,
             None => u64::MAX,
         };
-        // No plan without an overhead asked for takes twice as many slots as keys.
+        // Without a requested overhead, every plan takes fewer than two slots per key.
         let slots = (MAX_BLOCKS * u64::from(self.width.block_slots())) as f64;
         let by_blocks = (slots / (2.0 + self.overhead)) as u64;
         MAX_KEYS.min(by_segments).min(by_blocks)
     }
 
-    /// The fewest columns that promise a rate.
+    /// The plan with the minimum number of columns that guarantee a rate.
     fn for_rate(&self, rate: f64) -> Result<Plan, BuildError> {
         match Columns::for_rate(rate, self.max_columns(), |columns| self.sketch(columns)) {
             Ok(columns) => Ok(self.with(columns)),
@@ -418,25 +418,25 @@ impl Frame {
         }
     }
 
-    /// As many columns as asked for, to the nearest block.
+    /// The plan with the requested number of columns, to the nearest block.
     fn for_columns(&self, columns: f64) -> Result<Plan, BuildError> {
         if columns > self.max_columns().into() {
             return Err(BuildError::InvalidColumns { columns, max: self.max_columns() });
         }
         let mut frame = *self;
-        // A fraction is known beforehand here only; elsewhere slots are planned for the next whole
-        // number, so that the size grows with the keys.
+        // Only here is a fraction known in advance. Elsewhere slots are planned for the next
+        // integer, so that the size grows with the keys.
         if self.variant == Variant::Homogeneous {
             frame.system = Some(homogeneous::system(self.keys, self.width, columns));
         }
         Ok(frame.with(Columns::nearest(columns, |columns| frame.sketch(columns))))
     }
 
-    /// The lowest rate that fits so many bytes.
+    /// The plan with the lowest rate that fits `bytes` bytes.
     fn for_bytes(&self, bytes: u64) -> Result<Plan, BuildError> {
-        // Less than a column everywhere would be no filter to speak of.
+        // Fewer than one column in every block would hardly be a filter.
         let (min, max) = (Columns::whole(1), self.max_columns());
-        // Every key has a slot of its own, so that more columns do not fit.
+        // Every key has a slot of its own, so more columns than this do not fit.
         let max = max.min(
             u32::try_from(bytes.saturating_mul(8) / self.keys).unwrap_or(max).saturating_add(2),
         );
@@ -446,8 +446,8 @@ impl Frame {
         }
     }
 
-    /// A function of so many bits. Of the keys that are not in it as many are found as have
-    /// the fingerprint by chance.
+    /// The plan of a function with the given numbers of bits. A key that is not in the function is
+    /// found with the probability that its fingerprint matches.
     fn for_bits(&self, value: u32, fingerprint: u32) -> Plan {
         let plan = self.with(Columns::whole(value + fingerprint));
         Plan {
@@ -477,7 +477,7 @@ impl Frame {
         }
     }
 
-    /// The plan with so many columns.
+    /// The plan with the given columns.
     fn with(&self, columns: Columns) -> Plan {
         let system = self.system(columns.max);
         let shape = Shape {
@@ -503,10 +503,10 @@ impl Frame {
         }
     }
 
-    /// The slots of a segment after the user's overhead and the growths.
+    /// The slots of a segment, including the user's overhead and the growth.
     fn slots(&self, system: System) -> u64 {
         if self.variant == Variant::Bumped {
-            return system.segment_slots; // its planner has seen to both
+            return system.segment_slots; // its planner has applied both
         }
         let share = self.keys as f64 / (1u64 << system.segment_bits) as f64;
         let asked = libm::ceil(share * (1.0 + self.overhead)) as u64;
@@ -514,12 +514,12 @@ impl Frame {
         for _ in 0..self.growth {
             slots += (slots / u64::from(self.width.bits())).max(1);
         }
-        // Segments share no block.
+        // Segments do not share blocks.
         if system.segment_bits > 0 { slots.next_multiple_of(64) } else { slots }
     }
 }
 
-/// Refuses what no function can be.
+/// Returns an error for settings that no function can have.
 fn check_bits(
     value_bits: u32,
     fingerprint_bits: u32,
@@ -535,10 +535,10 @@ fn check_bits(
     }
 }
 
-/// The rate that a filter of this shape will not exceed.
+/// The maximum rate of a filter of this shape.
 pub(crate) fn promised_rate(shape: &Shape, allowance: f64) -> f64 {
     let allowance = match shape.variant {
-        // Where columns are whole it does not matter where a query starts.
+        // With an integral number of columns, the start of a query does not matter.
         Variant::Balanced if shape.boundary == 0 => 1.0,
         Variant::Balanced => balanced::ALLOWANCE,
         _ => allowance,
@@ -546,7 +546,7 @@ pub(crate) fn promised_rate(shape: &Shape, allowance: f64) -> f64 {
     (shape.nominal_rate().value() * allowance).min(1.0)
 }
 
-/// What a variant's own planner decides.
+/// The choices of a variant's own planner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct System {
     segment_bits: u32,
@@ -554,7 +554,7 @@ struct System {
     further: Further,
     smash: bool,
     queue_limit: Option<u32>,
-    /// How far above the nominal rate the filter's may lie.
+    /// The factor by which the filter's rate may exceed the nominal rate.
     allowance: f64,
     expected_redundant: u64,
     balance: Balance,

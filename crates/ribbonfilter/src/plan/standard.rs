@@ -1,25 +1,25 @@
 //! Slots, segments and seeds of a Standard ribbon.
 //!
-//! One seed of a system of `n` keys and width `w` works with chance `p` if the slots
-//! exceed the keys by a share
+//! A seed of a system of `n` keys and width `w` works with probability `p` if the slots exceed the
+//! keys by a fraction of
 //!
 //! ```text
 //! eps(x) = b s ln(1 + exp((x - x0) / s)),      x = log2(n / -ln p),
 //! ```
 //!
-//! three numbers a width. Up to about `w^2 / 12` keys the system behaves like a dense
-//! random matrix (with smash) and needs no extra slot: even `n` slots for `n` keys work
-//! for one seed in 3.5. The constants are fitted to simulations of keys added until the
-//! first failure; regenerate and compare with
+//! with three constants per width. Up to about `w^2 / 12` keys the system behaves like a dense
+//! random matrix (with smash) and needs no extra slot: even with `n` slots for `n` keys, one seed
+//! in 3.5 works. The constants are fitted to simulations that insert keys until the first failure.
+//! Regenerate and compare with
 //!
 //! ```text
 //! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants standard
 //! ```
 //!
-//! Seeds are cheap, since most bad ones are screened off before any banding, so slots are
-//! planned for a low `p`: two sevenths, or with [`Effort::Thorough`] one sixteenth. A large set is
-//! cut into segments that each have a seed; the slots are those that the fullest segment needs,
-//! for all alike.
+//! Seeds are cheap, because most bad ones are ruled out before any elimination. So slots are
+//! planned for a low `p`: two sevenths, or one sixteenth with [`Effort::Thorough`]. A large set is
+//! divided into segments that each have a seed. All segments have the number of slots that the
+//! fullest one needs.
 
 use super::{Effort, System};
 use crate::Width;
@@ -27,26 +27,26 @@ use crate::ribbon::equation::Balance;
 use crate::ribbon::layers::Further;
 use crate::ribbon::shape::Shape;
 
-/// How likely one seed is to work.
+/// The probability that a seed works.
 #[derive(Clone, Copy)]
 pub(super) struct Chance {
-    /// `-ln p` of one seed of a single system.
+    /// `-ln p` for one seed of a single system.
     single: f64,
-    /// The same of the fullest segment.
+    /// `-ln p` for one seed of the fullest segment.
     fullest: f64,
-    /// The most slots besides those of the formula, which is for larger systems: up to some
-    /// thousand keys a system is like a dense random matrix and works with chance 0.29, 0.58,
-    /// 0.77, 0.88, 0.94, 0.97 if it has 0, 1, 2, 3, 4, 5 spare slots.
+    /// Maximum number of slots in addition to those of the formula, which is for larger systems. Up
+    /// to some thousand keys, a system behaves like a dense random matrix and works with
+    /// probability 0.29, 0.58, 0.77, 0.88, 0.94, 0.97 if it has 0, 1, 2, 3, 4, 5 spare slots.
     more: u64,
 }
 
 impl Chance {
-    /// One seed in 16 works, of the fullest segment one in 12.
+    /// One seed in 16 works; for the fullest segment, one in 12.
     pub(super) const LOW: Self = Self { single: 2.772_588_722_239_781, fullest: 2.5, more: 0 };
     /// One seed in 8 works.
     pub(super) const MEDIUM: Self = Self { single: 2.079_441_541_679_836, ..Self::LOW };
-    /// Two seeds in 7 work, of the fullest segment one in 4. (One in 2 takes 0.1 point more slots at
-    /// 10^4 keys for a seventh of the time.)
+    /// Two seeds in 7 work; for the fullest segment, one in 4. (One in 2 takes 0.1 percentage
+    /// points more slots at 10^4 keys for a seventh of the time.)
     const FAIR: Self = Self { single: 1.25, fullest: 1.386_294_361_119_891, more: 8 };
 
     fn of(effort: Effort) -> Self {
@@ -58,16 +58,17 @@ impl Chance {
 
     /// Spare slots of a single system.
     pub(super) fn spare(self, keys: f64, width: Width) -> f64 {
-        // Of a few hundred keys a slot would be a larger share than the time is worth.
+        // For a few hundred keys, the fraction that a slot costs would outweigh the time that it
+        // saves.
         let more = self.more.min(keys as u64 / 256);
         keys * overhead(keys, width.bits().into(), self.single) + more as f64
     }
 }
 
-/// A queue must stay this far below the width …
+/// The margin by which a queue must stay below the width, unless [`FEW_SPARE_SLOTS`] applies.
 const QUEUE_MARGIN: u32 = 4;
-/// … unless there are fewer spare slots than this: then the end of the system alone makes
-/// a longer one.
+/// With fewer spare slots than this, [`QUEUE_MARGIN`] does not apply: the end of the system alone
+/// makes a longer queue.
 const FEW_SPARE_SLOTS: u64 = 8;
 
 /// The constants of one width.
@@ -86,8 +87,8 @@ const FITS: [Fit; 4] = [
     Fit { b: 0.004_05, x0: 12.3, s: 0.4 },
 ];
 
-/// The constants of any width, between those that were fitted: geometric for `b`, which
-/// about halves when the width doubles, linear for the others.
+/// The constants of any width, interpolated between the fitted ones: geometrically for `b`, which
+/// about halves when the width doubles, linearly for the others.
 fn fit(width: f64) -> Fit {
     let place = (libm::log2(width) - 4.0).clamp(0.0, 3.0);
     let lower = (place as usize).min(2);
@@ -99,16 +100,16 @@ fn fit(width: f64) -> Fit {
     }
 }
 
-/// How many seeds a segment tries, on average.
+/// The average number of seeds that a segment tries.
 pub(super) fn expected_seeds(keys: u64, shape: &Shape) -> f64 {
     let keys = keys as f64 / shape.segments() as f64;
     let spare = (shape.segment_slots as f64 - keys).max(0.0);
     1.0 / probability(keys, spare, shape.width)
 }
 
-/// The probability that a seed works: that neither a queue becomes too long (the formula of
-/// [`overhead`], solved for `p`) nor the equations depend on each other as those of a dense random
-/// matrix do.
+/// The probability that a seed works: that no queue becomes too long (the formula of [`overhead`],
+/// solved for `p`), and that the equations are not dependent in the way those of a dense random
+/// matrix are.
 fn probability(keys: f64, spare: f64, width: Width) -> f64 {
     let Fit { b, x0, s } = fit(width.bits().into());
     let x = x0 + s * libm::log(libm::expm1(spare / keys / (b * s)));
@@ -118,16 +119,16 @@ fn probability(keys: f64, spare: f64, width: Width) -> f64 {
     dense.min(queues)
 }
 
-/// The share of extra slots with which a seed works with chance `exp(-minus_ln_p)`.
+/// The fraction of extra slots with which a seed works with probability `exp(-minus_ln_p)`.
 pub(crate) fn overhead(keys: f64, width: f64, minus_ln_p: f64) -> f64 {
     let Fit { b, x0, s } = fit(width);
     let x = libm::log2(keys / minus_ln_p);
     b * s * libm::log1p(libm::exp((x - x0) / s))
 }
 
-/// A segment has at least so many keys and fewer than twice as many, as a power of two.
-/// Smaller segments need fewer slots a key, but their sizes vary more: these are where the
-/// sum is least.
+/// Minimum number of keys in a segment, as a power of two; a segment of a large set has fewer than
+/// twice as many. Smaller segments need fewer slots per key, but their sizes vary more. These
+/// values minimise the sum of both costs.
 pub(super) const fn segment_log(width: Width) -> u32 {
     match width {
         Width::W16 => 63,
@@ -137,10 +138,11 @@ pub(super) const fn segment_log(width: Width) -> u32 {
     }
 }
 
-/// The most keys for which a width makes sense.
+/// The maximum number of keys for which a width makes sense.
 pub(super) fn max_keys(width: Width) -> u64 {
     match width {
-        // Beyond that a third of the slots would stay empty, and segments would be all ends.
+        // Beyond that a third of the slots would stay empty, and segments would consist almost only
+        // of ends.
         Width::W16 => 1 << 10,
         _ => u64::MAX,
     }
@@ -151,7 +153,7 @@ pub(super) fn system(keys: u64, width: Width, effort: Effort) -> System {
     in_segments(keys, width, segment_bits, Chance::of(effort))
 }
 
-/// The system of one segment, however many keys there are, that a few seeds solve.
+/// The system of a single segment for any number of keys, planned for a low probability per seed.
 pub(super) fn single(keys: u64, width: Width) -> System {
     in_segments(keys, width, 0, Chance::LOW)
 }
@@ -178,7 +180,7 @@ fn in_segments(keys: u64, width: Width, segment_bits: u32, chance: Chance) -> Sy
     }
 }
 
-/// The longest queue with which a seed is worth banding.
+/// The longest queue with which a seed is worth an attempt. `None` if seeds are not screened.
 pub(crate) fn queue_limit(keys: u64, slots: u64, width: Width) -> Option<u32> {
     let spare = slots.saturating_sub(keys);
     (slots > u64::from(width.bits())).then(|| match spare < FEW_SPARE_SLOTS {
@@ -187,8 +189,8 @@ pub(crate) fn queue_limit(keys: u64, slots: u64, width: Width) -> Option<u32> {
     })
 }
 
-/// How many keys the fullest of `1 << bits` segments is likely to have: the mean and as
-/// many standard deviations as the largest of so many normal variables lies above it.
+/// The likely number of keys in the fullest of `1 << bits` segments: the mean, plus the number of
+/// standard deviations by which the largest of `1 << bits` normal variables exceeds it.
 fn fullest(mean: f64, bits: u32) -> f64 {
     let segments = (1u64 << bits) as f64;
     mean + libm::sqrt(mean * 2.0 * libm::log(segments))

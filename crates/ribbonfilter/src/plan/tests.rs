@@ -1,4 +1,4 @@
-//! Plans keep what they promise, and promise no less than they could.
+//! Plans keep their guarantees, and guarantee as much as they can.
 
 use super::*;
 use alloc::vec::Vec;
@@ -38,7 +38,7 @@ fn for_all_ribbons(mut check: impl FnMut(Variant, Width)) {
     }
 }
 
-/// Every small number, then the borders of octaves and places between them to 2^40.
+/// Every small number, then the borders of octaves and numbers between them, up to 2^40.
 fn numbers_of_keys() -> impl Iterator<Item = u64> {
     let octaves = (9..=40).flat_map(|octave| {
         let power = 1u64 << octave;
@@ -47,12 +47,12 @@ fn numbers_of_keys() -> impl Iterator<Item = u64> {
     (0..=300).chain(octaves).filter(|&keys| keys <= 1 << 40)
 }
 
-/// The plan of so many whole columns.
+/// The plan with an integral number of columns.
 fn whole(frame: &Frame, columns: u32) -> Plan {
     frame.with(Columns { max: columns, boundary: 0 })
 }
 
-/// A plan with its boundary elsewhere.
+/// A plan with another boundary.
 fn at_boundary(frame: &Frame, plan: Plan, boundary: u64) -> Plan {
     frame.with(Columns { max: plan.shape.columns, boundary })
 }
@@ -61,7 +61,7 @@ fn frame(variant: Variant, width: Width, keys: u64) -> Frame {
     Frame { variant, width, keys, overhead: 0.0, effort: Effort::Normal, growth: 0, system: None }
 }
 
-/// What every plan must satisfy, whatever it was asked for.
+/// What every plan must satisfy, for any target.
 fn assert_sound(plan: &Plan, settings: &Settings) {
     let shape = &plan.shape;
     if plan.keys() == 0 {
@@ -88,7 +88,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     match settings.target {
         Target::Rate(rate) => assert!(plan.expected_rate() <= rate, "{plan:?}"),
         Target::Columns(columns) => {
-            // Half a block of rounding, and the last block counts as a whole one.
+            // Half a block of rounding, and the last block counts as whole.
             let off = (plan.columns() - columns).abs() * plan.slots() as f64;
             let block = f64::from(shape.width.block_slots());
             assert!(off <= 1.5 * block, "{plan:?}");
@@ -99,7 +99,7 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     }
 }
 
-/// An error that says no to these settings or so many keys, and not to something else.
+/// The error must concern these settings or this number of keys, and nothing else.
 fn assert_reasonable(error: &BuildError, settings: &Settings, keys: u64) {
     let (target, variant) = (settings.target, settings.variant);
     match (error, target) {
@@ -172,7 +172,7 @@ fn growth_adds_slots() {
             let slots: Vec<u64> = (0..=16).map(|growth| grown(growth).slots()).collect();
             let increases = slots.is_sorted_by(|few, more| few < more);
             assert!(increases, "{keys} keys: {slots:?}");
-            // By one in the width, and up to 64 in each segment to fill a block.
+            // By a fraction of 1 / w, and up to 64 slots in each segment to fill a block.
             let share = slots[0] / u64::from(width.bits()) + 1;
             let rounding = 64 * grown(0).segments();
             assert!(slots[1] <= slots[0] + share + rounding, "{keys} keys: {slots:?}");
@@ -180,7 +180,7 @@ fn growth_adds_slots() {
     });
 }
 
-/// Its columns are a prefix of a wider filter's only if all else is the same.
+/// The columns are a prefix of those of a filter with more columns only if all else is the same.
 #[test]
 fn standard_slots_do_not_depend_on_the_columns() {
     for width in Width::ALL {
@@ -200,8 +200,8 @@ fn standard_slots_do_not_depend_on_the_columns() {
     }
 }
 
-/// The most by which one more key may make a filter smaller: nothing with whole columns;
-/// with fractional ones the boundary moves by blocks, so one word of one block.
+/// The maximum by which one more key may make a filter smaller: 0 with an integral number of
+/// columns. With fractional columns the boundary moves by blocks, so one word of one block.
 fn allowed_drop(width: Width, target: Target) -> u64 {
     match target {
         Target::Columns(columns) if columns.fract() == 0.0 => 0,
@@ -217,8 +217,8 @@ const SIZED: [Target; 5] = [
     Target::Rate(0.01),
 ];
 
-/// Octaves as far as slots grow with the keys. The margin of a Homogeneous screen steps
-/// inside octaves from 10^4 keys on, and with it the slots go down by a percent or so.
+/// The octaves in which slots grow with the keys. From 10^4 keys on, the margin of a Homogeneous
+/// screen changes inside octaves, and with it the slots decrease by about a percent.
 fn octaves(variant: Variant) -> core::ops::Range<u32> {
     match variant {
         Variant::Standard | Variant::Balanced | Variant::Bumped => 0..40,
@@ -233,7 +233,7 @@ fn size_grows_with_the_keys_inside_an_octave() {
             let settings = settings(variant, width, target);
             for octave in octaves(variant) {
                 let first = 1u64 << octave;
-                // Every number where octaves are short, else 256 pairs of neighbours.
+                // Every number where octaves are short, otherwise 256 pairs of adjacent numbers.
                 let step = (first / 256).max(1);
                 let mut largest = 0;
                 for at in (first..2 * first).step_by(step as usize) {
@@ -277,7 +277,7 @@ fn a_rate_is_met_with_nothing_to_spare() {
     });
 }
 
-/// Every plan there is for these keys: all columns, all boundaries.
+/// All plans for these keys: all columns, all boundaries.
 fn all_plans(frame: Frame) -> impl Iterator<Item = Plan> {
     (1..=frame.max_columns()).flat_map(move |columns| {
         let plan = whole(&frame, columns);
@@ -357,8 +357,9 @@ fn one_more_than_the_most_keys_does_not_fit() {
     });
 }
 
-/// By trying all numbers. Where a block of the boundary makes sizes go up and down, the
-/// search may stop before the last number that fits, but not by a block.
+/// Compares with trying all numbers. Where a block of the boundary makes sizes vary
+/// non-monotonically, the search may stop before the last number that fits, but by less than a
+/// block.
 #[test]
 fn the_most_keys_are_the_most_that_fit() {
     const TRIED: u64 = 1 << 12;
@@ -457,8 +458,8 @@ fn partition_points_are_found() {
     }
 }
 
-/// The expected number of seeds is what builds need, within a third. The average of 400 sets of a
-/// geometric distribution strays by a twentieth.
+/// The expected number of seeds agrees with what builds need, within a third. The average of 400
+/// samples of a geometric distribution deviates by a twentieth.
 #[test]
 fn builds_try_as_many_seeds_as_expected() {
     use crate::simulate::planned_build;
