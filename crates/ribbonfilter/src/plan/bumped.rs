@@ -34,6 +34,9 @@ use alloc::vec::Vec;
 
 /// Standard deviations by which the last layer exceeds the size that it needs on average.
 const DEVIATIONS: f64 = 3.0;
+/// The same for w = 64 and `1 << 15` to `1 << 18` keys. In one build of twenty there is a bucket that
+/// bumps all its keys, which is more than three deviations.
+const DEVIATIONS_WITH_BUCKET: f64 = 5.0;
 
 /// The constants of one width.
 struct Fit {
@@ -134,7 +137,9 @@ pub(super) fn system(
         Effort::Normal if layers.is_empty() => Chance::MEDIUM,
         _ => Chance::LOW,
     };
-    let spare = chance.spare(max_last_keys, width) + DEVIATIONS * libm::sqrt(variance);
+    let rare = effort == Effort::Normal && has_rare_exceptions(keys, width);
+    let deviations = if rare { DEVIATIONS_WITH_BUCKET } else { DEVIATIONS };
+    let spare = chance.spare(max_last_keys, width) + deviations * libm::sqrt(variance);
     let mut last_slots = libm::ceil(last_keys + spare) as u64;
     let asked = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
     let missing = asked.saturating_sub(slots as u64 + last_slots);
@@ -147,7 +152,8 @@ pub(super) fn system(
         None => last_slots += missing,
     }
     last_slots += grown(keys, growth);
-    let exceptions = exceptions(keys, width) + exceptions_grown(&layers, width, growth);
+    let exceptions =
+        exceptions(keys, width).max(rare.into()) + exceptions_grown(&layers, width, growth);
     layers.push(Layer::new(0, last_slots));
     System {
         segment_bits: layers[0].segment_bits(),
@@ -211,6 +217,11 @@ fn max_last_keys(keys: u64, width: Width, ends: f64) -> f64 {
 fn grown(keys: u64, growth: u32) -> u64 {
     let max = (2 * keys).min(1 << 31);
     (((keys >> 10) + 1) * ((1 << growth) - 1)).min(max) + u64::from(growth)
+}
+
+/// Whether a single bucket that bumps everything would be more than the last layer is made for.
+fn has_rare_exceptions(keys: u64, width: Width) -> bool {
+    (1 << 15..1 << 18).contains(&keys) && width == Width::W64
 }
 
 /// Capacity for buckets that bump all their keys: the mean of a Poisson variable plus four standard

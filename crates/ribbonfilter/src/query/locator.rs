@@ -27,7 +27,7 @@ impl Locator {
         let metadata = layout.size_in_bytes() as usize;
         let is_layered = !shape.further.layers().is_empty();
         Self {
-            multipliers: Multipliers::FOOTER_BYTES,
+            multipliers: Multipliers::CONSTANTS,
             system: System {
                 first_slot: 0,
                 segments: Segments::new(shape.segment_bits, shape.segment_slots),

@@ -246,7 +246,7 @@ impl<K: QueryKind> Probe<K> {
         };
         Self {
             single,
-            target: Target { solution, skipped, multipliers: Multipliers::FOOTER_BYTES },
+            target: Target { solution, skipped, multipliers: Multipliers::CONSTANTS },
             locator: Locator::new(footer, &footer.shape.layout()),
             batch,
             evaluation: dispatch::evaluation(footer.shape.width, kernel),
@@ -270,7 +270,7 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
             single: Kernel::portable_single::<BySteps<K, L>>(),
             batch: None,
             evaluation: dispatch::evaluation(width, kernel),
-            target: Target { solution, skipped, multipliers: Multipliers::FOOTER_BYTES },
+            target: Target { solution, skipped, multipliers: Multipliers::CONSTANTS },
             locator,
         }
     }

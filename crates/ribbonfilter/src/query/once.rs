@@ -16,7 +16,7 @@ use core::hint::cold_path;
 #[inline(always)]
 pub(crate) fn contains(lookup: &Lookup, bytes: &[u8], key_hash: u64) -> Option<bool> {
     let Located { slot, hash } = locate(lookup, bytes, key_hash)?;
-    let (words, fingerprint) = Multipliers::FOOTER_BYTES.expand(hash);
+    let (words, fingerprint) = Multipliers::CONSTANTS.expand(hash);
     let row = u64::from(fingerprint) >> lookup.skipped;
     let (kernel, layout) = (Kernel::best(), &lookup.layout);
     match lookup.width {

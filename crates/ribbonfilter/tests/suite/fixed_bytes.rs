@@ -30,7 +30,7 @@ const FILTERS: [(Variant, Width, u64); 15] = [
     (Variant::Balanced, Width::W64, 0xd95a_4086_195d_50d7),
     (Variant::Balanced, Width::W128, 0x3099_06c7_71fb_d2f2),
     (Variant::Bumped, Width::W32, 0x0800_7084_947c_1e0a),
-    (Variant::Bumped, Width::W64, 0x47c3_4e64_612b_58fe),
+    (Variant::Bumped, Width::W64, 0x7aa8_f81e_bffb_2c81),
     (Variant::Bumped, Width::W128, 0x0c76_19da_dc84_0321),
 ];
 

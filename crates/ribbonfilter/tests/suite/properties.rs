@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{Filter, FilterBuilder, Function, Variant, Width};
 use std::collections::HashSet;
 
 fn settings() -> impl Strategy<Value = FilterBuilder<'static>> {
@@ -107,13 +107,13 @@ proptest! {
 /// Structures are equal if their bytes are, in any kind of buffer.
 #[test]
 fn equal_bytes_are_equal_structures() {
-    let filter = |rate| ribbonfilter::Filter::build(0..500, rate).expect("a filter");
+    let filter = |rate| Filter::build(0..500, rate).expect("a filter");
     let (one, other) = (filter(0.01), filter(0.1));
     let bytes = one.as_ref().to_vec();
-    let view = ribbonfilter::Filter::open(&bytes[..]).expect("a view");
+    let view = Filter::open(&bytes[..]).expect("a view");
     assert!(one == view && view == one && one == one.clone() && one != other);
     let parts = one.cut(2).expect("parts");
     assert!(parts[0] == parts[0].clone() && parts[0] != parts[1]);
-    let function = |value| ribbonfilter::Function::build([(1, value)], 3).expect("a function");
+    let function = |value| Function::build([(1, value)], 3).expect("a function");
     assert!(function(1) == function(1) && function(1) != function(2));
 }

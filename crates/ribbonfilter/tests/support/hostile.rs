@@ -67,7 +67,7 @@ pub fn sealed(bytes: &[u8]) -> Vec<u8> {
 /// The bytes with zeros inserted or bytes removed at the front, so that they have the length that
 /// the footer requires; `None` if that is too long. For filters and functions of one layer.
 pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
-    const MAX_CODE: u128 = 1 << 14;
+    const MAX_LEN: u128 = 1 << 14;
     let field = |range: std::ops::Range<usize>| {
         let raw = bytes.last_chunk::<FOOTER_BYTES>()?;
         Some(raw[range].iter().rev().fold(0, |number: u128, &byte| number << 8 | u128::from(byte)))
@@ -82,7 +82,7 @@ pub fn fitted(bytes: &[u8]) -> Option<Vec<u8>> {
         _ => 0,
     };
     let needed = bits.div_ceil(8) + metadata + FOOTER_BYTES as u128;
-    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MAX_CODE)?).ok()?;
+    let needed = usize::try_from(Some(needed).filter(|&needed| needed <= MAX_LEN)?).ok()?;
     let zeros = vec![0; needed.saturating_sub(bytes.len())];
     Some([&zeros, &bytes[bytes.len().saturating_sub(needed)..]].concat())
 }

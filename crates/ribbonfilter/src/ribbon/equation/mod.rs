@@ -70,12 +70,12 @@ const fn fastrange(hash: u64, range: u64) -> u64 {
 /// [`seeded`] they behave like random numbers.
 #[inline(always)]
 pub(crate) const fn mix(key_hash: u64) -> u64 {
-    Multipliers::FOOTER_BYTES.mix(key_hash)
+    Multipliers::CONSTANTS.mix(key_hash)
 }
 
 /// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory with
 /// one instruction, but by a 64-bit constant with two. So probes keep a copy of
-/// [`FOOTER_BYTES`](Self::FOOTER_BYTES), which is the only value of this type.
+/// [`FOOTER_BYTES`](Self::CONSTANTS), which is the only value of this type.
 #[derive(Clone, Copy)]
 pub(crate) struct Multipliers {
     mix: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Multipliers {
 }
 
 impl Multipliers {
-    pub(crate) const FOOTER_BYTES: Self = Self { mix: MIX, coefficients: COEFFICIENTS };
+    pub(crate) const CONSTANTS: Self = Self { mix: MIX, coefficients: COEFFICIENTS };
 
     /// See [`mix`].
     #[inline(always)]
@@ -170,13 +170,13 @@ impl Seeded {
     /// The coefficients of an equation with the given start: the first is 1, the others are random.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, start: u64) -> B {
-        B::from_aligned(Multipliers::FOOTER_BYTES.expand(self).0, start)
+        B::from_aligned(Multipliers::CONSTANTS.expand(self).0, start)
     }
 
     /// The fingerprint; `r` columns store its first `r` bits.
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
-        Multipliers::FOOTER_BYTES.expand(self).1
+        Multipliers::CONSTANTS.expand(self).1
     }
 
     /// The mixed hash in the next layer of a key that is bumped from `segment` of a Bumped ribbon.

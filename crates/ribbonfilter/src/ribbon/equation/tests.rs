@@ -185,7 +185,7 @@ fn coefficients(hashes: &[Seeded]) -> Vec<u128> {
 
 /// The words of coefficients, aligned to blocks.
 fn aligned(hashes: &[Seeded]) -> Vec<u128> {
-    let words = hashes.iter().map(|&hash| Multipliers::FOOTER_BYTES.expand(hash).0);
+    let words = hashes.iter().map(|&hash| Multipliers::CONSTANTS.expand(hash).0);
     words.map(|[first, second]| u128::from(second) << 64 | u128::from(first)).collect()
 }
 
@@ -294,7 +294,7 @@ fn coefficients_are_the_bits_of_their_slots() {
             let slot = start + u64::from(k);
             let middle = B::PARTS == 3 && slot / block == start / block + 1;
             let bit =
-                Multipliers::FOOTER_BYTES.expand(hash).0[usize::from(middle)] >> (slot % block) & 1;
+                Multipliers::CONSTANTS.expand(hash).0[usize::from(middle)] >> (slot % block) & 1;
             let expected = if k == 0 { 1 } else { bit };
             assert_eq!(coefficients.advance(k).first_block() & 1, expected, "{start} + {k}");
         }
