@@ -29,7 +29,7 @@ pub fn open(error: OpenError) -> PyErr {
 pub fn shrink(error: ShrinkError) -> PyErr {
     match error {
         ShrinkError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
-        ShrinkError::Damaged => FormatError::new_err(error.to_string()),
+        ShrinkError::Corrupt => FormatError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }
@@ -37,7 +37,7 @@ pub fn shrink(error: ShrinkError) -> PyErr {
 pub fn assemble(error: AssembleError) -> PyErr {
     match error {
         AssembleError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
-        AssembleError::Damaged { .. } => FormatError::new_err(error.to_string()),
+        AssembleError::Corrupt { .. } => FormatError::new_err(error.to_string()),
         AssembleError::Io(error) => error.into(),
         error => PyValueError::new_err(error.to_string()),
     }

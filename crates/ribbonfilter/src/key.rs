@@ -42,7 +42,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Something that can be put into a filter and asked for.
+/// Something that can be put into a filter and queried.
 ///
 /// Implemented for bytes, strings, byte arrays, integers and references to them.
 /// See the [module](self) for the canonical bytes of each. A type of your own can

@@ -1,4 +1,4 @@
-//! Ribbon filters: a static set in a few bits a key.
+//! Ribbon filters: a static set in a few bits per key.
 //!
 //! ```
 //! use ribbonfilter::Filter;
@@ -33,19 +33,19 @@
 //!
 //! Because the ones of all equations lie in a narrow band along the diagonal (the ribbon),
 //! Gaussian elimination is quick: each key is reduced by the rows that are there and fills
-//! an empty one. `Z` is the filter. To ask for a key is to compute its xor and compare: a
-//! key that was put in always agrees, another one with chance `2^-r`.
+//! an empty one. `Z` is the filter. To query a key is to compute its xor and compare: a
+//! key that was put in always agrees, another one with probability `2^-r`.
 //!
 //! - [`Variant::Standard`] does just that. If some equations contradict each other, other
 //!   random coefficients are tried.
 //! - [`Variant::Homogeneous`] demands zero instead of a fingerprint: nothing can contradict,
 //!   and the free slots are filled at random.
-//! - [`Variant::Balanced`] gives every key a second place, for where too many keys meet.
+//! - [`Variant::Balanced`] gives every key a second location, for where too many keys meet.
 //!   Hardly a slot stays empty, and building takes longer.
 //! - [`Variant::Bumped`] has fewer slots than keys, so that nearly all of them are used, and
-//!   passes the keys that find no room on to a second, small ribbon, which does the same.
+//!   passes the keys that find no slot on to a second, small ribbon, which does the same.
 //!
-//! The repository's `docs/algorithm.md` tells the whole story.
+//! The repository's `docs/algorithm.md` explains everything.
 //!
 //! # How to use it
 //!
@@ -84,7 +84,7 @@
 //! # Static functions
 //!
 //! If the xor of a key's slots may be a fingerprint, it may as well be a value: a [`Function`]
-//! maps keys to values of 1 to 64 bits, in hardly more room than the values take, since the keys
+//! maps keys to values of 1 to 64 bits, in hardly more space than the values take, since the keys
 //! are not stored.
 //!
 //! ```
@@ -95,7 +95,7 @@
 //! let ages = builder.finish()?;
 //! assert_eq!(ages.get("ada"), 36);
 //! assert_eq!(ages.lookup("grace"), Some(85));
-//! assert_eq!(ages.lookup("alan"), None); // but with chance 2^-12
+//! assert_eq!(ages.lookup("alan"), None); // with probability 1 - 2^-12
 //! # Ok::<(), ribbonfilter::BuildError>(())
 //! ```
 //!

@@ -17,8 +17,8 @@ use crate::{Effort, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The planner's formula: the share of extra slots with which one seed of a Standard
-/// system works with chance `chance`.
+/// The planner's formula: the fraction of extra slots with which one seed of a Standard
+/// system works with probability `chance`.
 pub fn standard_overhead(keys: f64, width: Width, chance: f64) -> f64 {
     crate::plan::standard_overhead(keys, width.bits().into(), -libm::log(chance))
 }
@@ -149,13 +149,13 @@ pub struct BalancedInstance {
     pub shard_keys: f64,
     /// The least share of extra slots with which the seed works.
     pub min: f64,
-    /// The share of extra slots that the planner gives.
+    /// The fraction of extra slots that the planner gives.
     pub planned: f64,
     /// Whether the seed works with those.
     pub works: bool,
 }
 
-/// Finds by halving the least slots with which the first seed of a Balanced system works.
+/// Finds by binary search the fewest slots with which the first seed of a Balanced system works.
 /// Nothing if the planner takes a single shard.
 pub fn balanced_instance(
     width: Width,

@@ -48,10 +48,10 @@ fn failed(error: &JoinError, paths: &[PathBuf]) -> Error {
             position,
             "belongs to another filter than the first part, or to another cut: leave it out",
         ),
-        JoinError::Doubled { position, .. } => {
+        JoinError::Duplicate { position, .. } => {
             (position, "is a duplicate of an earlier part: name each part once")
         }
-        JoinError::Damaged { position } => {
+        JoinError::Corrupt { position } => {
             (position, "is corrupt: copy it again, or cut the filter again")
         }
         other => return Error::new(other),

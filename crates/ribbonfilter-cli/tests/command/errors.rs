@@ -126,7 +126,7 @@ fn files_that_are_not_filters() {
     let mut corrupt = good.clone();
     corrupt[100] ^= 4;
     folder.write("corrupt", &corrupt);
-    folder.run("verify corrupt").fails_with("corrupt: the filter's data was altered");
+    folder.run("verify corrupt").fails_with("corrupt: the filter's data is corrupt");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn a_map_is_verified() {
     let mut bytes = folder.read("ages.ribbon");
     bytes[0] ^= 1;
     folder.write("ages.ribbon", bytes);
-    folder.run("verify ages.ribbon").fails_with("altered");
+    folder.run("verify ages.ribbon").fails_with("corrupt");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_part_is_verified() {
     let mut bytes = folder.read("part.2");
     bytes[5] ^= 1;
     folder.write("part.2", bytes);
-    folder.run("verify part.2").fails_with("altered");
+    folder.run("verify part.2").fails_with("corrupt");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_corrupt_shard_is_named() {
     let mut bytes = folder.read("keys.ribbon");
     bytes[0] ^= 1;
     folder.write("keys.ribbon", bytes);
-    folder.run("verify keys.ribbon").fails_with("shard 0 was altered");
+    folder.run("verify keys.ribbon").fails_with("shard 0 is corrupt");
 }
 
 #[test]

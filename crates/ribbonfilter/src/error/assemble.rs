@@ -17,7 +17,7 @@ use core::fmt;
 #[non_exhaustive]
 pub enum AssembleError {
     /// No shard was given.
-    Nothing,
+    Empty,
     /// A shard was not given.
     Missing {
         /// The first that is missing.
@@ -26,7 +26,7 @@ pub enum AssembleError {
         shards: u64,
     },
     /// A shard was given twice.
-    Doubled {
+    Duplicate {
         /// Its number.
         shard: u64,
     },
@@ -37,8 +37,8 @@ pub enum AssembleError {
         /// The setting.
         setting: &'static str,
     },
-    /// A shard was altered.
-    Damaged {
+    /// A shard is corrupt.
+    Corrupt {
         /// Its number.
         shard: u64,
     },
@@ -54,7 +54,7 @@ pub enum AssembleError {
     },
     /// The system refused memory.
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
     /// Writing failed.
@@ -65,11 +65,11 @@ pub enum AssembleError {
 impl fmt::Display for AssembleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("no shard was given: a container has at least one"),
+            Self::Empty => f.write_str("no shard was given: a container has at least one"),
             Self::Missing { shard, shards } => {
                 write!(f, "shard {shard} of {shards} is missing: build it, and give all of them")
             }
-            Self::Doubled { shard } => {
+            Self::Duplicate { shard } => {
                 write!(f, "shard {shard} was given twice: leave out one of them")
             }
             Self::DifferentSettings { shard, setting } => write!(
@@ -77,8 +77,8 @@ impl fmt::Display for AssembleError {
                 "shard {shard} was built with another {setting} than the shards before it: build \
                  all shards with the same settings"
             ),
-            Self::Damaged { shard } => {
-                write!(f, "shard {shard} was altered: fetch or build it again")
+            Self::Corrupt { shard } => {
+                write!(f, "shard {shard} is corrupt: copy it or build it again")
             }
             Self::TooLarge { max } => write!(
                 f,

@@ -20,38 +20,38 @@ use core::fmt;
 pub enum BuildError {
     /// The false-positive rate is not between 0 and 1.
     InvalidRate {
-        /// The rate asked for.
+        /// The requested rate.
         rate: f64,
     },
     /// The false-positive rate is below what the most columns can give.
     RateTooLow {
-        /// The rate asked for.
+        /// The requested rate.
         rate: f64,
-        /// The lowest that this variant and width can promise for so many keys.
+        /// The lowest that this variant and width can promise for this number of keys.
         lowest: f64,
     },
     /// The number of columns is out of range.
     InvalidColumns {
-        /// The columns asked for.
+        /// The requested columns.
         columns: f64,
         /// The most that this variant and width can use.
         max: u32,
     },
-    /// The bits a key are not a positive number.
+    /// The bits per key are not a positive number.
     InvalidBitsPerKey {
-        /// The bits a key asked for.
+        /// The requested bits per key.
         bits_per_key: f64,
     },
     /// The extra overhead is negative, not a number, or above 100 (a hundredfold).
     InvalidOverhead {
-        /// The overhead asked for.
+        /// The requested overhead.
         overhead: f64,
     },
     /// The size cannot hold even one column.
     SizeTooSmall {
         /// The bytes allowed.
         bytes: u64,
-        /// The least that a filter of so many keys takes.
+        /// The fewest bytes that a filter of this number of keys takes.
         needed: u64,
         /// The number of keys.
         keys: u64,
@@ -63,11 +63,11 @@ pub enum BuildError {
         /// The most that this variant and width allow.
         max: u64,
     },
-    /// This variant makes no sense with this width for so many keys.
+    /// This variant makes no sense with this width for this number of keys.
     Unsuitable {
-        /// The variant asked for.
+        /// The requested variant.
         variant: Variant,
-        /// The width asked for.
+        /// The requested width.
         width: Width,
         /// The number of keys.
         keys: u64,
@@ -85,7 +85,7 @@ pub enum BuildError {
     },
     /// This variant maps keys to nothing, and cannot be a function.
     NotForFunctions {
-        /// The variant asked for.
+        /// The requested variant.
         variant: Variant,
     },
     /// A value has more bits than it may.
@@ -113,21 +113,21 @@ pub enum BuildError {
     },
     /// More shards than a container can have.
     TooManyShards {
-        /// The bits of the hash that were to tell the shard.
+        /// The bits of the hash that were to choose the shard.
         bits: u32,
         /// The most that may.
         max: u32,
     },
     /// A container has no shard of that number, or no shard that can be built alone.
     NoSuchShard {
-        /// The number asked for.
+        /// The requested shard.
         shard: u64,
         /// How many shards there are that can be built alone.
         shards: u64,
     },
     /// Shards that are filled until they are full are Standard ribbons.
     NotForShards {
-        /// The variant asked for.
+        /// The requested variant.
         variant: Variant,
     },
     /// More bytes than a container can hold.
@@ -144,7 +144,7 @@ pub enum BuildError {
     },
     /// The system refused memory.
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
     /// A setting that decides how keys are hashed was changed after the first key.
@@ -152,7 +152,7 @@ pub enum BuildError {
         /// The setting.
         setting: &'static str,
     },
-    /// The progress callback asked to stop.
+    /// The progress callback requested to stop.
     Cancelled,
     /// Hashes beyond the memory that is allowed could not be written to a temporary file, or
     /// not be read from it.
@@ -183,7 +183,7 @@ impl fmt::Display for BuildError {
                 write!(f, "the columns must be more than 0 and at most {max}, but are {columns}")
             }
             Self::InvalidBitsPerKey { bits_per_key } => {
-                write!(f, "the bits a key must be a positive number, but are {bits_per_key}")
+                write!(f, "the bits per key must be a positive number, but are {bits_per_key}")
             }
             Self::InvalidOverhead { overhead } => {
                 write!(f, "the overhead must lie between 0 and 100, but is {overhead}")
@@ -201,7 +201,7 @@ impl fmt::Display for BuildError {
             ),
             Self::InvalidBits { value_bits, fingerprint_bits, max } => write!(
                 f,
-                "values must have at least 1 bit and with their fingerprints at max {max}, but \
+                "values must have at least 1 bit and with their fingerprints at most {max}, but \
                  value_bits are {value_bits} and fingerprint_bits {fingerprint_bits}"
             ),
             Self::NotForFunctions { variant } => write!(
@@ -291,7 +291,7 @@ fn instead_of_spilling(kind: std::io::ErrorKind) -> &'static str {
             "name a directory that may be written to"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some space, 8 bytes a key and twice that if many are duplicates, or name \
+            "free some space, 8 bytes per key and twice that if many are duplicates, or name \
              another directory"
         }
         _ => "try again, name another directory, or allow more memory",

@@ -18,14 +18,14 @@ use core::fmt;
 #[non_exhaustive]
 pub enum JoinError {
     /// No parts were given.
-    Nothing,
+    Empty,
     /// A part is of another filter than the first that was given, or of another cut of it.
     Foreign {
         /// Its position among those that were given, from 0 on.
         position: usize,
     },
     /// A part was given twice.
-    Doubled {
+    Duplicate {
         /// The part's number, from 1 on.
         number: u32,
         /// The position where it was given for the second time, from 0 on.
@@ -38,8 +38,8 @@ pub enum JoinError {
         /// All parts that there are.
         parts: u32,
     },
-    /// A part was altered.
-    Damaged {
+    /// A part is corrupt.
+    Corrupt {
         /// Its position among those that were given, from 0 on.
         position: usize,
     },
@@ -47,7 +47,7 @@ pub enum JoinError {
     NotTheFilter,
     /// The system refused memory.
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
 }
@@ -55,24 +55,24 @@ pub enum JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("there is nothing to join: give all parts of a filter"),
+            Self::Empty => f.write_str("there is nothing to join: give all parts of a filter"),
             Self::Foreign { position } => write!(
                 f,
                 "the part at position {position} is of another filter than the first, or of \
                  another cut of it: leave it out"
             ),
-            Self::Doubled { number, position } => write!(
+            Self::Duplicate { number, position } => write!(
                 f,
                 "part {number} is given once more at position {position}: leave one of them out"
             ),
             Self::Missing { number, parts } => {
                 write!(f, "part {number} of {parts} is missing: give all of them")
             }
-            Self::Damaged { position } => {
-                write!(f, "the part at position {position} was altered: fetch or cut it again")
+            Self::Corrupt { position } => {
+                write!(f, "the part at position {position} is corrupt: copy it or cut it again")
             }
             Self::NotTheFilter => {
-                f.write_str("the parts are not those of one filter: fetch or cut them again")
+                f.write_str("the parts are not those of one filter: copy or cut them again")
             }
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory")

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What bytes may hold: [`OpenError::WrongKind`](crate::OpenError::WrongKind) tells it of bytes
+/// What bytes may hold: [`OpenError::WrongKind`](crate::OpenError::WrongKind) reports it for bytes
 /// that were opened as something else.
 ///
 /// ```

@@ -23,7 +23,7 @@ pub(crate) struct OutOfMemory {
 }
 
 impl OutOfMemory {
-    /// So many bytes were refused.
+    /// The number of bytes that were refused.
     pub(crate) fn new(bytes: usize) -> Self {
         Self { bytes }
     }

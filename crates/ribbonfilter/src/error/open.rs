@@ -37,43 +37,43 @@ pub enum OpenError {
     },
     /// The bytes hold another kind of structure.
     WrongKind {
-        /// What was asked for.
+        /// What was requested.
         expected: Kind,
         /// What was found.
         found: Kind,
     },
-    /// The footer was altered.
+    /// The footer is corrupt.
     CorruptFooter,
     /// The footer is whole but describes something that cannot be.
     Inconsistent {
         /// The field that cannot be.
         field: &'static str,
     },
-    /// More or fewer bytes than the footer tells.
+    /// More or fewer bytes than the footer says.
     WrongLength {
         /// The bytes given.
         len: u64,
         /// The bytes that it should have.
         expected: u64,
     },
-    /// The solution or its metadata was altered: only [`verify`] looks.
+    /// The solution or its metadata is corrupt: only [`verify`] looks.
     ///
     /// [`verify`]: crate::Filter::verify
     CorruptData,
-    /// The data of one shard of a container was altered: only [`verify`] looks.
+    /// The data of one shard of a container is corrupt: only [`verify`] looks.
     ///
     /// [`verify`]: crate::Shards::verify
     CorruptShard {
         /// The shard, counted from 0.
         shard: u64,
     },
-    /// The directory of a container was altered: only [`verify`] looks at all of it.
+    /// The directory of a container is corrupt: only [`verify`] looks at all of it.
     ///
     /// [`verify`]: crate::Shards::verify
     CorruptDirectory,
     /// The system refused memory.
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
     /// Reading failed.
@@ -107,11 +107,11 @@ impl fmt::Display for OpenError {
                 write!(f, "the bytes hold a {found}, not a {expected}: open them as a {found}")
             }
             Self::CorruptFooter => {
-                f.write_str("the footer of the filter was altered: fetch or build it again")
+                f.write_str("the footer of the filter is corrupt: copy it or build it again")
             }
             Self::Inconsistent { field } => write!(
                 f,
-                "the filter's {field} cannot be: it was not written by ribbonfilter, or altered"
+                "the filter's {field} cannot be: it was not written by ribbonfilter, or is corrupt"
             ),
             Self::WrongLength { len, expected } => write!(
                 f,
@@ -119,13 +119,13 @@ impl fmt::Display for OpenError {
                  extended"
             ),
             Self::CorruptData => {
-                f.write_str("the filter's data was altered: fetch or build it again")
+                f.write_str("the filter's data is corrupt: copy it or build it again")
             }
             Self::CorruptShard { shard } => {
-                write!(f, "the data of shard {shard} was altered: fetch or build that shard again")
+                write!(f, "the data of shard {shard} is corrupt: copy it or build that shard again")
             }
             Self::CorruptDirectory => f.write_str(
-                "the directory of the container was altered: fetch it or assemble its shards again",
+                "the directory of the container is corrupt: copy it or assemble its shards again",
             ),
             Self::OutOfMemory { bytes } => write!(
                 f,

@@ -18,19 +18,19 @@ use core::fmt;
 pub enum ShrinkError {
     /// The false-positive rate is not between 0 and 1.
     InvalidRate {
-        /// The rate asked for.
+        /// The requested rate.
         rate: f64,
     },
     /// A smaller filter cannot have a lower rate.
     RateTooLow {
-        /// The rate asked for.
+        /// The requested rate.
         rate: f64,
         /// The rate that the filter has.
         lowest: f64,
     },
     /// The number of columns is not positive, or more than there are.
     InvalidColumns {
-        /// The columns asked for.
+        /// The requested columns.
         columns: f64,
         /// The columns that the filter has.
         max: f64,
@@ -39,12 +39,12 @@ pub enum ShrinkError {
     SizeTooSmall {
         /// The bytes allowed.
         bytes: u64,
-        /// The least that a filter of so many slots takes.
+        /// The fewest bytes that a filter of this number of slots takes.
         needed: u64,
     },
     /// The size is larger than the filter is.
     SizeTooLarge {
-        /// The bytes asked for.
+        /// The requested bytes.
         bytes: u64,
         /// The bytes that the filter has.
         size: u64,
@@ -52,27 +52,27 @@ pub enum ShrinkError {
     /// The columns of the parts do not add up to those of the filter, or a part has none.
     WrongColumns {
         /// The columns of all parts together.
-        asked: u64,
+        requested: u64,
         /// The columns of the filter, the fraction counted as one.
         columns: u32,
     },
-    /// Some keys of this variant have places elsewhere, so that no cut keeps them together.
+    /// Some keys of this variant have a second location, so that no cut keeps them together.
     CannotBeCut {
         /// The filter's variant.
         variant: Variant,
     },
-    /// The filter cannot be cut into so many parts.
+    /// The filter cannot be cut into this number of parts.
     WrongParts {
-        /// The parts asked for.
+        /// The requested number of parts.
         parts: u64,
         /// The most there can be: one a block.
         max: u64,
     },
-    /// The filter was altered: what is made of it would seem whole.
-    Damaged,
+    /// The filter is corrupt: what is made of it would seem intact.
+    Corrupt,
     /// The system refused memory.
     OutOfMemory {
-        /// The bytes that were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
 }
@@ -99,22 +99,22 @@ impl fmt::Display for ShrinkError {
             Self::SizeTooLarge { bytes, size } => {
                 write!(f, "the filter has only {size} bytes and cannot grow to {bytes}")
             }
-            Self::WrongColumns { asked, columns } => write!(
+            Self::WrongColumns { requested, columns } => write!(
                 f,
                 "parts of at least one column each must have {columns} columns together, but \
-                 have {asked}"
+                 have {requested}"
             ),
             Self::CannotBeCut { variant } => write!(
                 f,
-                "a {variant} filter cannot be cut, since some of its keys have places elsewhere: \
+                "a {variant} filter cannot be cut, since some of its keys have a second location: \
                  build shards, or a Standard or Homogeneous filter"
             ),
             Self::WrongParts { parts, max } => write!(
                 f,
-                "the parts must be at least 1 and at max the filter's blocks, {max}, but are \
+                "the parts must be at least 1 and at most the filter's blocks, {max}, but are \
                  {parts}"
             ),
-            Self::Damaged => f.write_str("the filter was altered: fetch or build it again"),
+            Self::Corrupt => f.write_str("the filter is corrupt: copy it or build it again"),
             Self::OutOfMemory { bytes } => {
                 write!(f, "the system refused {bytes} bytes of memory")
             }

@@ -14,7 +14,7 @@ use core::ops::ControlFlow;
 /// Collects keys and settings and builds a [`Filter`].
 ///
 /// Keys are kept as 8 bytes each. Of the four targets ([rate](Self::false_positive_rate),
-/// [columns](Self::columns), [bits a key](Self::bits_per_key),
+/// [columns](Self::columns), [bits per key](Self::bits_per_key),
 /// [total bytes](Self::total_bytes)) the last one given counts; without any it is a rate
 /// of 0.01. Settings are checked when the plan is made.
 ///
@@ -141,7 +141,7 @@ impl<'p> FilterBuilder<'p> {
         self
     }
 
-    /// Takes at least this share of slots more than keys, for a faster build: 0.2 is 20 %.
+    /// Takes at least this fraction of slots more than keys, for a faster build: 0.2 is 20 %.
     /// Never fewer than the planner would.
     ///
     /// ```
@@ -193,7 +193,7 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Takes no more memory than this for the build, pushed hashes and the filter included,
-    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. With
+    /// or refuses before any work. [`Plan::peak_memory`] reports what it takes. With
     /// `spill_to`, hashes go to disk instead.
     ///
     /// ```
@@ -210,14 +210,14 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Lets hashes beyond [`max_memory`](Self::max_memory) go to a temporary file in this
-    /// directory: 8 bytes a key, twice that for a while if many are duplicates. The bytes that
+    /// directory: 8 bytes per key, twice that for a while if many are duplicates. The bytes that
     /// come out are the same. Without `max_memory` nothing is spilled.
     ///
     /// Both should be set before the first key. Hashes are written while keys are pushed, in
     /// runs that take half of `max_memory`; while the filter is built, groups of segments
-    /// are read from them, on as many threads as memory allows. [`Plan::peak_memory`] tells what
+    /// are read from them, on as many threads as memory allows. [`Plan::peak_memory`] reports what
     /// is taken then. The filter itself counts, so there is a least that a build needs; if
-    /// `max_memory` is below it, the error tells it.
+    /// `max_memory` is below it, the error reports it.
     ///
     /// The file has no name and is gone with the builder, whether the build succeeds, fails, is
     /// cancelled or killed. If it cannot be written, all keys are dropped, those pushed later
@@ -277,7 +277,7 @@ impl<'p> FilterBuilder<'p> {
         self.push_hash(key.key_hash(self.collected.settings.key_seed));
     }
 
-    /// Adds a key by a 64-bit hash of the caller's, to be asked for by
+    /// Adds a key by a 64-bit hash of the caller's, to be queried by
     /// [`Filter::contains_hash`]. Any hash that is different for different keys will do.
     ///
     /// ```
@@ -336,7 +336,7 @@ impl<'p> FilterBuilder<'p> {
         self.plan_for(self.len())
     }
 
-    /// What would come out for so many keys.
+    /// What would come out for this number of keys.
     ///
     /// ```
     /// let plan = ribbonfilter::Filter::builder().plan_for(1_000_000_000)?;
@@ -350,7 +350,7 @@ impl<'p> FilterBuilder<'p> {
         self.collected.plan_for(keys)
     }
 
-    /// The most keys whose filter takes at most so many bytes; 0 if not even one does.
+    /// The most keys whose filter takes at most this number of bytes; 0 if not even one does.
     ///
     /// ```
     /// let builder = ribbonfilter::Filter::builder().false_positive_rate(0.01);

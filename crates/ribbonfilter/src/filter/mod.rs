@@ -34,7 +34,7 @@ use core::fmt;
 /// ```
 ///
 /// A foreign `AsRef` that later returns bytes of another length than it was opened with
-/// can no longer be asked; every key is then reported as possibly present.
+/// can no longer be queried; every key is then reported as possibly present.
 #[derive(Clone)]
 pub struct Filter<D = OwnedBytes> {
     data: D,
@@ -200,7 +200,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         Ok(Self { data, packed, probe, len })
     }
 
-    /// All that the footer tells.
+    /// All that the footer holds.
     pub(crate) fn footer(&self) -> Footer {
         self.packed.footer(self.data.as_ref())
     }
@@ -218,7 +218,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     ///
     /// # Errors
-    /// If a byte was altered.
+    /// If a byte is corrupt.
     pub fn verify(&self) -> Result<(), OpenError> {
         format::verify(self.data.as_ref(), Kind::Filter)
     }
@@ -387,7 +387,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.len as f64 * 8.0 / self.len() as f64
     }
 
-    /// The false-positive rate: the share of absent keys that are reported as present.
+    /// The false-positive rate: the fraction of absent keys that are reported as present.
     ///
     /// Exact but for rounding to five digits: for a Standard filter it follows from the
     /// columns, for a Homogeneous one it was computed from the finished solution. Of a Balanced

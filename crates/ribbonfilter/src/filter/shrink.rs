@@ -46,7 +46,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     ///
     /// # Errors
     /// If the filter has a higher rate already, if the rate is not between 0 and 1, if the
-    /// filter is damaged, or if memory runs out.
+    /// filter is corrupt, or if memory runs out.
     pub fn shrink_to_rate(&self, rate: f64) -> Result<Filter, ShrinkError> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ShrinkError::InvalidRate { rate });
@@ -91,7 +91,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     ///
     /// # Errors
     /// If the filter has fewer bytes already, if not even one block of one column fits, if
-    /// the filter is damaged, or if memory runs out.
+    /// the filter is corrupt, or if memory runs out.
     pub fn shrink_to_bytes(&self, bytes: u64) -> Result<Filter, ShrinkError> {
         let (shape, size) = (self.footer().shape, self.size_in_bytes() as u64);
         if bytes > size {
@@ -109,7 +109,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         }
     }
 
-    /// The filter of the same keys with so many columns, to the nearest block: a rate of
+    /// The filter of the same keys with this number of columns, to the nearest block: a rate of
     /// about `2^-columns`.
     ///
     /// ```
@@ -121,7 +121,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     ///
     /// # Errors
-    /// If the filter has fewer columns, if the filter is damaged, or if memory runs out.
+    /// If the filter has fewer columns, if the filter is corrupt, or if memory runs out.
     pub fn shrink_to_columns(&self, columns: f64) -> Result<Filter, ShrinkError> {
         let shape = self.footer().shape;
         let invalid = ShrinkError::InvalidColumns { columns, max: self.columns() };
@@ -138,7 +138,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.with_columns(nearest)
     }
 
-    /// Several smaller filters of the same keys, with so many columns each, which answer
+    /// Several smaller filters of the same keys, with this number of columns each, which answer
     /// together as this one does: a key might be in the set if every one of them says so.
     ///
     /// An engine can keep as many of them in memory as the heat of a table deserves. Their
@@ -158,13 +158,13 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     ///
     /// # Errors
-    /// If the columns do not add up to those of the filter, if the filter is damaged, or if
+    /// If the columns do not add up to those of the filter, if the filter is corrupt, or if
     /// memory runs out.
     pub fn split_columns(&self, columns: &[u32]) -> Result<Vec<Filter>, ShrinkError> {
         let shape = self.footer().shape;
         let asked = columns.iter().map(|&columns| u64::from(columns)).sum();
         if asked != u64::from(shape.columns) || columns.contains(&0) {
-            return Err(ShrinkError::WrongColumns { asked, columns: shape.columns });
+            return Err(ShrinkError::WrongColumns { requested: asked, columns: shape.columns });
         }
         let mut first = 0;
         let parts = columns.iter().map(|&max| {
@@ -195,7 +195,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         // hold what was opened.
         let whole = format::verify(bytes, Kind::Filter).is_ok()
             && Footer::read(bytes, Kind::Filter).ok() == Some(self.footer());
-        if whole { Ok(bytes) } else { Err(ShrinkError::Damaged) }
+        if whole { Ok(bytes) } else { Err(ShrinkError::Corrupt) }
     }
 
     /// The filter of some of the columns, from `first` on.

@@ -49,7 +49,7 @@ impl FunctionBuilder<'static> {
 }
 
 impl<'p> FunctionBuilder<'p> {
-    /// Stores so many bits a value, 1 to 64.
+    /// Stores this number of bits per value, 1 to 64.
     ///
     /// ```
     /// let plan = ribbonfilter::Function::builder().value_bits(8).plan_for(1_000_000)?;
@@ -62,8 +62,8 @@ impl<'p> FunctionBuilder<'p> {
         self.with(rows)
     }
 
-    /// Stores so many bits of a fingerprint with each value, together with it at most 64:
-    /// [`Function::lookup`] then finds a key that was not put in with chance `2^-bits` only.
+    /// Stores this number of bits of a fingerprint with each value, together with it at most 64:
+    /// [`Function::lookup`] then finds a key that was not put in with probability `2^-bits` only.
     ///
     /// ```
     /// let builder = ribbonfilter::Function::builder().value_bits(7).fingerprint_bits(8);
@@ -130,7 +130,7 @@ impl<'p> FunctionBuilder<'p> {
         self
     }
 
-    /// Takes at least this share of slots more than keys, for a faster build: 0.2 is 20 %.
+    /// Takes at least this fraction of slots more than keys, for a faster build: 0.2 is 20 %.
     /// Never fewer than the planner would.
     ///
     /// ```
@@ -175,7 +175,7 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     /// Takes no more memory than this for the build, pushed pairs and the function included,
-    /// or refuses before any work. [`Plan::peak_memory`] tells what it takes. Unlike the keys of
+    /// or refuses before any work. [`Plan::peak_memory`] reports what it takes. Unlike the keys of
     /// a filter, pairs are not spilled to disk.
     ///
     /// ```
@@ -227,7 +227,7 @@ impl<'p> FunctionBuilder<'p> {
         self.push_hash(key.key_hash(self.collected.settings.key_seed), value);
     }
 
-    /// Adds a key by a 64-bit hash of the caller's, to be asked for by
+    /// Adds a key by a 64-bit hash of the caller's, to be queried by
     /// [`Function::get_hash`]. Any hash that is different for different keys will do.
     ///
     /// ```
@@ -286,7 +286,7 @@ impl<'p> FunctionBuilder<'p> {
         self.plan_for(self.len())
     }
 
-    /// What would come out for so many keys. The rate of the plan is the chance that
+    /// What would come out for this number of keys. The rate of the plan is the probability that
     /// [`Function::lookup`] finds a key that was not put in.
     ///
     /// ```
@@ -301,7 +301,7 @@ impl<'p> FunctionBuilder<'p> {
         self.collected.plan_for(keys)
     }
 
-    /// The most keys whose function takes at most so many bytes; 0 if not even one does.
+    /// The most keys whose function takes at most this number of bytes; 0 if not even one does.
     ///
     /// ```
     /// let builder = ribbonfilter::Function::builder().value_bits(8);
@@ -392,7 +392,7 @@ impl<'p> FunctionBuilder<'p> {
 
     /// Makes of every value the bits that are stored, its fingerprint among them.
     fn prepare(&mut self) -> Result<(), BuildError> {
-        // Settings first: they tell how wide a value may be.
+        // Settings first: they say how wide a value may be.
         self.plan()?;
         self.join_rows()
     }

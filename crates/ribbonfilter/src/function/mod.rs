@@ -25,7 +25,7 @@ use core::fmt;
 ///
 /// A key that was put in gives its value, always. Any other key gives an arbitrary one,
 /// unless there are [fingerprints](FunctionBuilder::fingerprint_bits): then
-/// [`lookup`](Self::lookup) mostly tells that it is not there. For large sets it takes about
+/// [`lookup`](Self::lookup) mostly reports that it is absent. For large sets it takes about
 /// 0.1 % more than the bits of the values.
 ///
 /// The function *is* its bytes, as a [`Filter`](crate::Filter) is.
@@ -40,7 +40,7 @@ use core::fmt;
 /// ```
 ///
 /// A foreign `AsRef` that later returns bytes of another length than it was opened with can
-/// no longer be asked; every key is then mapped to 0.
+/// no longer be queried; every key is then mapped to 0.
 #[derive(Clone)]
 pub struct Function<D = OwnedBytes> {
     data: D,
@@ -54,7 +54,7 @@ pub struct Function<D = OwnedBytes> {
 }
 
 impl Function {
-    /// Builds a function of all pairs of a key and a value, of so many bits a value.
+    /// Builds a function of all pairs of a key and a value, of the given number of bits per value.
     ///
     /// ```
     /// use ribbonfilter::Function;
@@ -177,7 +177,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// ```
     ///
     /// # Errors
-    /// If a byte was altered.
+    /// If a byte is corrupt.
     pub fn verify(&self) -> Result<(), OpenError> {
         format::verify(self.data.as_ref(), Kind::Function)
     }
@@ -212,10 +212,10 @@ impl<D: AsRef<[u8]>> Function<D> {
         self.rows.value(self.probe.query(self.data.as_ref(), key_hash))
     }
 
-    /// The value of a key, or nothing if its fingerprint tells that it was not put in.
+    /// The value of a key, or `None` if its fingerprint shows that it was not put in.
     ///
     /// With `k` [bits of fingerprints](FunctionBuilder::fingerprint_bits) a key that was not
-    /// put in has a value by mistake with chance `2^-k`: always, if there are none.
+    /// put in has a value by mistake with probability `2^-k`: always, if there are none.
     ///
     /// ```
     /// use ribbonfilter::Function;
@@ -475,7 +475,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     }
 }
 
-/// So many of the values, or all there are.
+/// At most this many of the values.
 fn first_of(values: &mut [u64], count: usize) -> &mut [u64] {
     let count = count.min(values.len());
     &mut values[..count]

@@ -21,7 +21,7 @@ use core::fmt;
 ///
 /// [`Filter::cut`] makes parts, [`Filter::join`] puts them together again. A system can load the
 /// parts of a large filter one by one, or spread them over machines: every query is one part's
-/// affair, and [`covers`](Self::covers) tells which. The rate is that of the filter; the price
+/// affair, and [`covers`](Self::covers) says which. The rate is that of the filter; the price
 /// of a part is a block that its neighbour has, too (two if w = 128), a seed byte for each
 /// segment it covers in a Standard filter, and 52 bytes.
 ///
@@ -58,7 +58,7 @@ pub struct Part<D = OwnedBytes> {
 }
 
 impl<D: AsRef<[u8]>> Filter<D> {
-    /// Cuts the filter into so many parts, of as many blocks give or take one and so of about as
+    /// Cuts the filter into this number of parts, of equally many blocks, give or take one, and so of about as
     /// many keys. Needs no keys and works on a view.
     ///
     /// ```
@@ -69,7 +69,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// let filter = builder.finish()?;
     /// let parts = filter.cut(7)?;
     /// assert_eq!(parts.len(), 7);
-    /// // Whoever asks all parts is answered as by the filter.
+    /// // A query of all parts gives the result of the filter.
     /// assert!((0..20_000).all(|key| {
     ///     parts.iter().all(|part| part.contains(key)) == filter.contains(key)
     /// }));
@@ -77,10 +77,10 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     ///
     /// # Errors
-    /// If the filter is Balanced or Bumped: keys that find no room at their first place have
+    /// If the filter is Balanced or Bumped: keys that find no slot at their first location have
     /// another elsewhere, so that no cut keeps both together. If there are no parts, or more
     /// than the filter has blocks (of 16, 32 or 64 slots; an empty filter can be cut into one
-    /// part). If the filter is damaged, or if memory runs out.
+    /// part). If the filter is corrupt, or if memory runs out.
     pub fn cut(&self, parts: u32) -> Result<Vec<Part>, ShrinkError> {
         let footer = self.footer();
         let shape = &footer.shape;
@@ -121,15 +121,15 @@ impl Filter {
     /// If a part is missing, there twice, altered, or of another filter or cut; or if memory
     /// runs out.
     pub fn join<D: AsRef<[u8]>>(parts: &[Part<D>]) -> Result<Self, JoinError> {
-        let first = parts.first().ok_or(JoinError::Nothing)?;
+        let first = parts.first().ok_or(JoinError::Empty)?;
         check_all_there(first, parts)?;
         let mut joined =
             OwnedBytes::zeroed(first.footer.shape.data_bytes() as usize + FOOTER_BYTES)?;
         for (position, part) in parts.iter().enumerate() {
-            let bytes = part.whole_bytes().ok_or(JoinError::Damaged { position })?;
+            let bytes = part.whole_bytes().ok_or(JoinError::Corrupt { position })?;
             part::put_back(joined.as_mut(), bytes, &part.footer, &part.range);
         }
-        let end = first.whole_bytes().ok_or(JoinError::Damaged { position: 0 })?;
+        let end = first.whole_bytes().ok_or(JoinError::Corrupt { position: 0 })?;
         if !part::complete(joined.as_mut(), end, first.label) {
             return Err(JoinError::NotTheFilter);
         }
@@ -140,7 +140,7 @@ impl Filter {
 /// Whether every part of the first one's filter is there once, and no other.
 fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinError> {
     let count = first.label.parts;
-    // No more than one for each given part: a hostile label may count many.
+    // No more than one for each given part: an untrusted label may count many.
     let mut seen = try_filled(false, parts.len().min(count as usize))?;
     for (position, part) in parts.iter().enumerate() {
         let Label { number, .. } = part.label;
@@ -151,7 +151,7 @@ fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinErro
         if let Some(seen) = seen.get_mut(number as usize)
             && core::mem::replace(seen, true)
         {
-            return Err(JoinError::Doubled { number: number + 1, position });
+            return Err(JoinError::Duplicate { number: number + 1, position });
         }
     }
     let missing = seen.iter().position(|seen| !seen).unwrap_or(seen.len()) as u32;
@@ -222,7 +222,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     /// Checks every byte against the checksums.
     ///
     /// # Errors
-    /// If a byte was altered.
+    /// If a byte is corrupt.
     pub fn verify(&self) -> Result<(), OpenError> {
         format::verify(self.data.as_ref(), Kind::Part)
     }

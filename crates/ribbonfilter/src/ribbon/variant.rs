@@ -7,7 +7,7 @@ use core::fmt;
 /// | variant | paper | answers | size |
 /// |---|---|---|---|
 /// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | the smallest for small sets; a seed for every segment |
-/// | `Balanced` | section 6 | fingerprints; keys that find no room move to a second place | small for large sets: about 0.4 % over the least at width 64 |
+/// | `Balanced` | section 6 | fingerprints; keys that find no slot move to a second location | small for large sets: about 0.4 % over the least at width 64 |
 /// | `Homogeneous` | section 4 | zero: no fingerprints, never fails | some percent more; the fastest query |
 /// | `Bumped` | [its successor] | fingerprints in layers that pass on the keys they cannot hold | the smallest for large sets: 0.06 to 0.23 % above the least at widths 64 and 128 |
 ///

@@ -29,7 +29,7 @@ impl<'a> Assembly<'a> {
         let (mut keys, mut rates) = (0_u64, 0.0);
         for shard in shards.iter() {
             if shard.verify().is_err() {
-                return Err(AssembleError::Damaged { shard: shard.number() });
+                return Err(AssembleError::Corrupt { shard: shard.number() });
             }
             let too_large = AssembleError::TooLarge { max: MAX_CONTAINER_BYTES };
             data.push(directory.list(shard.as_bytes()).ok_or(too_large)?);
@@ -38,7 +38,7 @@ impl<'a> Assembly<'a> {
             rates += shard.container.rate();
         }
         let len = directory.data_bytes();
-        // Each shard is asked as often as any other.
+        // Each shard is queried as often as any other.
         let ending = directory.finish(keys, rates / shards.len() as f64);
         Ok(Self { data, len: len + ending.len() as u64, ending })
     }
@@ -81,7 +81,7 @@ fn pour_zeros<E>(mut count: u64, mut take: impl FnMut(&[u8]) -> Result<(), E>) -
 /// none missing, none twice.
 fn check_numbers<D: AsRef<[u8]>>(shards: &[Shard<D>]) -> Result<Container, AssembleError> {
     let Some(first) = shards.first() else {
-        return Err(AssembleError::Nothing);
+        return Err(AssembleError::Empty);
     };
     let container = first.container.of_shard();
     for shard in shards {
@@ -91,7 +91,7 @@ fn check_numbers<D: AsRef<[u8]>>(shards: &[Shard<D>]) -> Result<Container, Assem
     }
     for (expected, shard) in (0..).zip(shards) {
         if shard.number() < expected {
-            return Err(AssembleError::Doubled { shard: shard.number() });
+            return Err(AssembleError::Duplicate { shard: shard.number() });
         }
         if shard.number() > expected {
             return Err(AssembleError::Missing { shard: expected, shards: container.shards() });

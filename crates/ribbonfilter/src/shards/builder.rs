@@ -22,9 +22,9 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 
 /// Collects keys and settings and builds a container of [`Shards`].
 ///
-/// Keys are kept as 8 bytes each. Without a target the rate is 0.01. Unless a variant is asked
-/// for, shards are Bumped, but Standard at width 16 and where they are filled
-/// [until they are full](Split::UntilFull). Unless a width is asked for, it is 128 for Bumped and
+/// Keys are kept as 8 bytes each. Without a target the rate is 0.01. Unless a variant is chosen,
+/// shards are Bumped, but Standard at width 16 and where they are filled
+/// [until they are full](Split::UntilFull). Unless a width is chosen, it is 128 for Bumped and
 /// Standard shards and 64 for others.
 ///
 /// ```
@@ -38,7 +38,7 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 /// # Ok::<(), ribbonfilter::BuildError>(())
 /// ```
 ///
-/// The bytes that come out are a function of the set of keys and the settings, whatever the
+/// The bytes that come out are a function of the set of keys and the settings, for any
 /// order, the threads, and the processes that built the shards. Duplicates do no harm.
 pub struct ShardsBuilder<'p> {
     split: Split,
@@ -53,7 +53,7 @@ impl ShardsBuilder<'static> {
 
 impl<'p> ShardsBuilder<'p> {
     /// Aims for a false-positive rate: at most this in every shard, or, where shards are filled
-    /// [until they are full](Split::UntilFull), in the mean of all.
+    /// [until they are full](Split::UntilFull), on average over all.
     ///
     /// ```
     /// # use ribbonfilter::{Shards, Split};
@@ -113,7 +113,7 @@ impl<'p> ShardsBuilder<'p> {
         self
     }
 
-    /// Builds on so many threads; 0 takes all there are. Without the feature `parallel` there
+    /// Builds on this number of threads; 0 takes all there are. Without the feature `parallel` there
     /// is one. The bytes are the same for any number.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -172,7 +172,7 @@ impl<'p> ShardsBuilder<'p> {
         self.push_hash(key.key_hash(self.collected.settings.key_seed));
     }
 
-    /// Adds a key by its hash; any 64-bit hash will do that tells keys apart.
+    /// Adds a key by its hash; any 64-bit hash that distinguishes keys.
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64) {
         self.collected.push(key_hash, ());
@@ -310,7 +310,7 @@ enum Way {
     UntilFull(Settings, Width),
 }
 
-/// Forty bits that tell this target from others.
+/// Forty bits that distinguish this target from others.
 fn digest(target: Target) -> u64 {
     match target {
         Target::Columns(columns) => target_digest(1, columns),

@@ -75,7 +75,7 @@ impl Plain {
     }
 }
 
-/// A shard has no footer: what a filter lacks, told for a shard.
+/// A shard has no footer: an error of a filter, reworded for a shard.
 fn without_footer(error: BuildError) -> BuildError {
     let raw = FOOTER_BYTES as u64;
     match error {

@@ -1,12 +1,12 @@
 //! A container of filters, one for each part of the hashes (paper, section 5.4).
 //!
-//! A shard is told by the top bits of [`equation::mix`](crate::ribbon::equation::mix), or by a range of
+//! A shard is given by the top bits of [`equation::mix`](crate::ribbon::equation::mix), or by a range of
 //! it, and knows nothing of the others. Shards by hash are ordinary filters of what is left of
 //! the hash: they are built one by one ([`by_hash`]), in any process, and [`assemble`] puts them
 //! into one file. Shards that are filled until they are full ([`until_full`]) are of one system
 //! whose segments have borders found on the way.
 //!
-//! Queries are those of filters: a directory tells where, and the probes do the rest.
+//! Queries are those of filters: a directory says where, and the probes do the rest.
 
 mod assemble;
 mod builder;
@@ -41,10 +41,10 @@ const WORTHWHILE: u64 = 8;
 /// some 50 ns each; those of more are made by every query.
 const PREPARED: u64 = 1 << 10;
 
-/// A static set in shards: one file of many filters, asked like one.
+/// A static set in shards: one file of many filters, queried like one.
 ///
 /// For sets whose filter cannot be built in one piece, because the keys exceed memory or lie
-/// with several processes, and for filters that are to be made of small pieces. [`Split`] tells
+/// with several processes, and for filters that are to be made of small pieces. [`Split`] says
 /// which ways there are to split a set.
 ///
 /// ```
@@ -77,7 +77,7 @@ pub struct Shards<D = OwnedBytes> {
     len: usize,
 }
 
-/// The filter of a shard: how it is asked, and where it lies with what must follow it.
+/// The filter of a shard: how it is queried, and where it is with what must follow it.
 #[derive(Clone)]
 struct Asked {
     probe: Probe<Membership>,
@@ -252,7 +252,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     /// ```
     ///
     /// # Errors
-    /// If a byte was altered; the first shard where one was, or the directory.
+    /// If a byte is corrupt; names the first shard with one, or the directory.
     pub fn verify(&self) -> Result<(), OpenError> {
         let bytes = self.data.as_ref();
         // A foreign `AsRef` may have other bytes by now.
@@ -338,7 +338,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     }
 
     /// Answers for hashes that are brought into the order of their shards first, so that each
-    /// shard is asked for many at once, and fetches ahead.
+    /// shard is queried for a batch of them, and prefetches.
     fn ask_grouped(&self, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
         let mut ends = vec![0; self.shard_count() as usize];
         for &hash in hashes {
@@ -355,7 +355,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
             (within[*end], from[*end]) = (hash, index);
             *end += 1;
         }
-        // Where nothing can be asked, every key might be there.
+        // Where nothing can be queried, every key may be in the set.
         let mut answers = vec![true; hashes.len()];
         let mut begin = 0;
         for (shard, end) in (0..).zip(ends) {
@@ -380,8 +380,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
         (segment(mixed, bits), below_segment(mixed, bits))
     }
 
-    /// Asks the filter of a shard; nothing if the bytes are not those that were opened, or the
-    /// directory was altered.
+    /// Queries the filter of a shard; `None` if the bytes are not those that were opened, or the
+    /// directory is corrupt.
     #[inline]
     fn ask<T>(
         &self,
@@ -404,7 +404,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         }
     }
 
-    /// How the filter of a shard is asked, in bytes of the length that was opened.
+    /// How the filter of a shard is queried, in bytes of the length that was opened.
     #[inline]
     fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
         let listed = self.container.shard(bytes, shard).ok()?;
@@ -481,7 +481,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.len as f64 * 8.0 / self.len() as f64
     }
 
-    /// The false-positive rate: the share of absent keys that are reported as present.
+    /// The false-positive rate: the fraction of absent keys that are reported as present.
     pub fn expected_rate(&self) -> f64 {
         self.container.rate()
     }

@@ -67,7 +67,7 @@ impl<D: AsRef<[u8]>> Shard<D> {
     /// Checks every byte against the checksums.
     ///
     /// # Errors
-    /// If a byte was altered.
+    /// If a byte is corrupt.
     pub fn verify(&self) -> Result<(), OpenError> {
         let bytes = self.data.as_ref();
         // A foreign `AsRef` may have other bytes by now.

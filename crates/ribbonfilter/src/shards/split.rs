@@ -25,7 +25,7 @@ pub enum Split {
     ///
     /// A shard is a function of its keys and the settings alone, so it can be built in any
     /// process ([`ShardsBuilder::only`](crate::ShardsBuilder::only)). The directory takes 32
-    /// bytes a shard. The data of a shard begin at a multiple of 64 bytes if they are 65,536 bytes
+    /// bytes per shard. The data of a shard begin at a multiple of 64 bytes if they are 65,536 bytes
     /// or more, and anywhere if they are fewer.
     ByHash {
         /// At most 24.
@@ -35,7 +35,7 @@ pub enum Split {
     /// more keys has fewer columns, whole or fractional, and a higher rate.
     ///
     /// The size decides the columns; the target of the builder is not used. The directory takes
-    /// 32 bytes a shard besides.
+    /// 32 further bytes per shard.
     FixedSize {
         /// At most 24.
         bits: u32,
@@ -44,7 +44,7 @@ pub enum Split {
     },
     /// Standard ribbons of w²/4 slots, each filled in the order of hashes until the first key
     /// that does not fit, which begins the next (paper, section 5.4). The directory takes about
-    /// 4 bytes a shard.
+    /// 4 bytes per shard.
     UntilFull,
 }
 
@@ -63,7 +63,7 @@ impl Split {
         Some(segment(mix(key_hash), bits))
     }
 
-    /// The bits of the hash that tell the shard.
+    /// The bits of the hash that choose the shard.
     pub(super) fn bits(self) -> Option<u32> {
         match self {
             Self::ByHash { bits } | Self::FixedSize { bits, .. } => Some(bits),

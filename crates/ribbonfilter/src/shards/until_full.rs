@@ -315,7 +315,7 @@ mod tests {
     use crate::plan::Means;
     use crate::testing::Random;
 
-    /// The error tells how many keys do not fit how many slots, not numbers of something else.
+    /// The error says how many keys do not fit how many slots, not numbers of something else.
     #[test]
     fn a_cell_that_fits_no_shard_is_named() {
         let mut random = Random(3);

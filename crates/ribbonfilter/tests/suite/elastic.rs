@@ -173,8 +173,8 @@ fn damage_is_not_sealed_anew() {
     let mut bytes = Filter::build(0..1000u64, 0.01).expect("built").into_inner().to_vec();
     bytes[7] ^= 4;
     let damaged = Filter::open(bytes).expect("looks whole");
-    assert!(matches!(damaged.shrink_to_columns(3.0), Err(ShrinkError::Damaged)));
-    assert!(matches!(damaged.split_columns(&[7]), Err(ShrinkError::Damaged)));
+    assert!(matches!(damaged.shrink_to_columns(3.0), Err(ShrinkError::Corrupt)));
+    assert!(matches!(damaged.split_columns(&[7]), Err(ShrinkError::Corrupt)));
 }
 
 /// Bytes that are replaced after they were opened.
@@ -198,5 +198,5 @@ fn another_buffer_than_was_opened_is_refused() {
     let build = |count| Filter::build(0..count, 0.01).expect("built").into_inner();
     let fickle = Fickle { first: build(1000), then: build(500), asked: false.into() };
     let filter = Filter::open(fickle).expect("the first is a filter");
-    assert!(matches!(filter.shrink_to_columns(2.0), Err(ShrinkError::Damaged)));
+    assert!(matches!(filter.shrink_to_columns(2.0), Err(ShrinkError::Corrupt)));
 }

@@ -167,7 +167,7 @@ fn what_cannot_be_cut_is_refused() {
     let mut altered = filter.as_bytes().to_vec();
     altered[3] ^= 1;
     let altered = Filter::open(altered).expect("a filter");
-    assert!(matches!(altered.cut(2), Err(ShrinkError::Damaged)));
+    assert!(matches!(altered.cut(2), Err(ShrinkError::Corrupt)));
 }
 
 #[test]
@@ -191,12 +191,12 @@ fn only_all_parts_of_one_cut_are_joined() {
         Filter::join(&parts).expect_err("not all parts of one cut")
     };
     let [a, b, c, d] = &parts[..] else { panic!("four parts") };
-    assert!(matches!(join(&[]), JoinError::Nothing));
+    assert!(matches!(join(&[]), JoinError::Empty));
     assert!(matches!(join(&[a, b, c]), JoinError::Missing { number: 4, parts: 4 }));
     assert!(matches!(join(&[d]), JoinError::Missing { number: 1, parts: 4 }));
     assert!(matches!(join(&[d, b, a]), JoinError::Missing { number: 3, parts: 4 }));
-    assert!(matches!(join(&[a, b, c, b]), JoinError::Doubled { number: 2, position: 3 }));
-    assert!(matches!(join(&[a, b, c, d, a]), JoinError::Doubled { number: 1, position: 4 }));
+    assert!(matches!(join(&[a, b, c, b]), JoinError::Duplicate { number: 2, position: 3 }));
+    assert!(matches!(join(&[a, b, c, d, a]), JoinError::Duplicate { number: 1, position: 4 }));
     assert!(matches!(join(&[a, b, &foreign[2], d]), JoinError::Foreign { position: 2 }));
     assert!(matches!(join(&[a, b, c, &fewer[2]]), JoinError::Foreign { position: 3 }));
     let mut altered: Vec<_> =
@@ -204,7 +204,7 @@ fn only_all_parts_of_one_cut_are_joined() {
     let mut bytes = altered[1].as_bytes().to_vec();
     bytes[0] ^= 1;
     altered[1] = Part::open(bytes).expect("only the footer is read");
-    assert!(matches!(Filter::join(&altered), Err(JoinError::Damaged { position: 1 })));
+    assert!(matches!(Filter::join(&altered), Err(JoinError::Corrupt { position: 1 })));
 }
 
 #[test]

@@ -111,7 +111,9 @@ fn equal_bytes_are_equal_structures() {
     let (one, other) = (filter(0.01), filter(0.1));
     let bytes = one.as_ref().to_vec();
     let view = Filter::open(&bytes[..]).expect("a view");
-    assert!(one == view && view == one && one == one.clone() && one != other);
+    assert_eq!(one, view);
+    assert_eq!(view, one.clone());
+    assert_ne!(one, other);
     let parts = one.cut(2).expect("parts");
     assert!(parts[0] == parts[0].clone() && parts[0] != parts[1]);
     let function = |value| Function::build([(1, value)], 3).expect("a function");

@@ -251,7 +251,7 @@ fn shards_that_do_not_belong_together_are_told() {
     let plain = || Shards::builder(split);
     let all = || (0..4).map(|number| shard(plain(), number)).collect::<Vec<_>>();
     assert!(Shards::assemble(all()).is_ok());
-    assert!(matches!(Shards::assemble::<Vec<u8>>([]), Err(AssembleError::Nothing)));
+    assert!(matches!(Shards::assemble::<Vec<u8>>([]), Err(AssembleError::Empty)));
     for missing in 0..4 {
         let mut some = all();
         some.remove(missing as usize);
@@ -264,7 +264,7 @@ fn shards_that_do_not_belong_together_are_told() {
         let mut more = all();
         more.push(shard(plain(), doubled));
         match Shards::assemble(more) {
-            Err(AssembleError::Doubled { shard }) => assert_eq!(shard, doubled),
+            Err(AssembleError::Duplicate { shard }) => assert_eq!(shard, doubled),
             other => panic!("{other:?}"),
         }
     }

@@ -84,7 +84,7 @@ fn a_shard_tells_the_truth_of_itself() {
             let shard = Shard::open(bytes).expect("a footer that is whole");
             assert!(matches!(shard.verify(), Err(OpenError::CorruptShard { shard: 0 })), "{lie:?}");
             let error = Shards::assemble([shard]).expect_err("a shard that lies");
-            assert!(matches!(error, AssembleError::Damaged { shard: 0 }), "{error}");
+            assert!(matches!(error, AssembleError::Corrupt { shard: 0 }), "{error}");
         }
     }
 }
