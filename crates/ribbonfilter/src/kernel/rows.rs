@@ -19,8 +19,8 @@ pub(crate) type Columns<B> = [B; MAX_COLUMNS];
 pub(crate) fn solve_rows<B: Band>(rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
     for (&coefficients, &value) in rows.coefficients.iter().zip(rows.values).rev() {
         for (column, state) in columns[..stored].iter_mut().enumerate() {
-            let behind = state.prepend(false);
-            let bit = (behind & coefficients).parity() ^ (value >> column & 1 == 1);
+            let following = state.prepend(false);
+            let bit = (following & coefficients).parity() ^ (value >> column & 1 == 1);
             *state = state.prepend(bit);
         }
     }
