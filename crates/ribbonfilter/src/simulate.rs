@@ -2,8 +2,10 @@
 //!
 //! Not part of the public interface: for the project's own tools.
 
-use crate::build::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
-use crate::build::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
+use crate::build::variant::{
+    BandingWorkspace, SegmentRate, balanced_fits, bumped_empty_slots, solve_filter,
+};
+use crate::build::{Group, Item, Keys, Partitioned, Resources, Task};
 use crate::kernel::Kernel;
 use crate::plan::{Means, Settings, Target};
 use crate::progress::Reporter;
@@ -64,7 +66,7 @@ pub fn homogeneous_instance(
     key_hashes: impl Iterator<Item = u64>,
 ) -> Instance {
     fn run<B: Band>(shape: &Shape, keys: &[Item<u64, ()>]) -> Instance {
-        let mut workspace = Workspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
+        let mut workspace = BandingWorkspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
         let longest_queue = workspace.longest_queue(keys, 0, u32::MAX);
         let redundant = workspace.band(keys, 0).expect("memory").unwrap_or(0);
         let layout = shape.layout();

@@ -1,6 +1,6 @@
 //! The common core of both builders: settings and pushed keys in, bytes out.
 
-use crate::build::{self, Item, Resources, Store, Value};
+use crate::build::{self, Item, Resources, Solver, Store, Value};
 use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Means, Plan, Settings};
@@ -117,17 +117,17 @@ impl<'p, V: Value> Collected<'p, V> {
     }
 
     /// Builds according to the settings. Consumes the keys.
-    pub(crate) fn build(&mut self) -> Result<OwnedBytes, BuildError> {
+    pub(crate) fn build(&mut self, solve: Solver<V>) -> Result<OwnedBytes, BuildError> {
         let settings = self.settings;
         let (mut store, resources, progress) = self.take()?;
-        build::build(&mut store, &settings, resources, progress)
+        build::build(&mut store, &settings, solve, resources, progress)
     }
 
     /// Builds and clears the keys, but keeps their buffer for the next ones.
-    pub(crate) fn build_and_reset(&mut self) -> Result<OwnedBytes, BuildError> {
+    pub(crate) fn build_and_reset(&mut self, solve: Solver<V>) -> Result<OwnedBytes, BuildError> {
         let settings = self.settings;
         let (mut store, resources, progress) = self.take()?;
-        let built = build::build(&mut store, &settings, resources, progress);
+        let built = build::build(&mut store, &settings, solve, resources, progress);
         self.store = store;
         self.reset();
         built

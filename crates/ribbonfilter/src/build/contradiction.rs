@@ -5,25 +5,23 @@
 
 use super::{Item, Value};
 use crate::error::{BuildError, OutOfMemory};
-use crate::storage::memory::try_reserve;
+use crate::storage::memory::{try_copied, try_filled, try_reserve};
 use alloc::vec::Vec;
 
 /// Whether any two of the items contradict each other.
 pub(crate) fn is_among<V: Value>(items: &[Item<u64, V>]) -> Result<bool, OutOfMemory> {
-    Ok(V::CONTRADICTS && !contradictory_hashes(items)?.is_empty())
+    Ok(Item::<u64, V>::CAN_CONTRADICT && !contradictory_hashes(items)?.is_empty())
 }
 
 /// Returns an error if two items contradict each other. It names the first item that contradicts an
 /// earlier one.
 pub(super) fn refuse<V: Value>(items: &[Item<u64, V>]) -> Result<(), BuildError> {
-    if !V::CONTRADICTS {
+    if !Item::<u64, V>::CAN_CONTRADICT {
         return Ok(());
     }
     let hashes = contradictory_hashes(items)?;
     // The position of the first item with each of these hashes, and its value.
-    let mut firsts = Vec::new();
-    try_reserve(&mut firsts, hashes.len())?;
-    firsts.resize(hashes.len(), None);
+    let mut firsts = try_filled(None, hashes.len())?;
     for (position, item) in items.iter().enumerate() {
         let Ok(number) = hashes.binary_search(&item.hash) else { continue };
         let &mut (first, value) = firsts[number].get_or_insert((position, item.value));
@@ -36,9 +34,7 @@ pub(super) fn refuse<V: Value>(items: &[Item<u64, V>]) -> Result<(), BuildError>
 
 /// The hashes that occur with different values, in ascending order.
 fn contradictory_hashes<V: Value>(items: &[Item<u64, V>]) -> Result<Vec<u64>, OutOfMemory> {
-    let mut sorted = Vec::new();
-    try_reserve(&mut sorted, items.len())?;
-    sorted.extend_from_slice(items);
+    let mut sorted = try_copied(items)?;
     sorted.sort_unstable();
     let contradictions =
         |pair: &&[Item<u64, V>]| pair[0].hash == pair[1].hash && pair[0].value != pair[1].value;

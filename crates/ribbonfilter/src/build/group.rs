@@ -4,8 +4,6 @@
 //! of `2^k` is identified by fewer top bits. Its keys can be separated before the number of
 //! segments is known.
 
-use crate::ribbon::equation::segment;
-
 /// All segments whose numbers share the same leading bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -24,6 +22,11 @@ impl Group {
     pub(crate) fn new(segment_bits: u32, group_bits: u32, number: u64) -> Self {
         debug_assert!(group_bits <= segment_bits && number >> group_bits == 0);
         Self { segment_bits, group_bits, number }
+    }
+
+    /// All `1 << group_bits` groups, in order.
+    pub(crate) fn all_of(segment_bits: u32, group_bits: u32) -> impl Iterator<Item = Self> {
+        (0..1 << group_bits).map(move |number| Self::new(segment_bits, group_bits, number))
     }
 
     /// The first segment of the group.
@@ -60,11 +63,5 @@ impl Group {
     /// so on.
     pub(crate) fn bit(self, level: u32) -> u32 {
         63 - self.group_bits - level
-    }
-
-    /// The segment of a mixed hash, counted from the first segment of the group.
-    #[inline(always)]
-    pub(crate) fn place(self, mixed: u64) -> usize {
-        (segment(mixed, self.segment_bits) - self.first()) as usize
     }
 }

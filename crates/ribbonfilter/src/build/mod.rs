@@ -6,58 +6,47 @@
 //! distinct keys are planned again. If no seed works for the planned slots, the plan gets more
 //! slots (by the paper's factor (w + 1) / w, at most [`MAX_GROWTH`] times).
 
-mod budget;
 pub(crate) mod collect;
 mod contradiction;
 mod group;
-mod grouped;
 mod item;
-mod keys;
 mod ordered;
+mod parallel;
 mod partition;
-mod screen;
+mod resources;
+mod segments;
 mod spill;
 mod store;
-#[cfg(feature = "parallel")]
-mod threads;
 pub(crate) mod variant;
-mod workers;
-mod workspace;
 
 pub(crate) use contradiction::is_among as contradiction_among;
 pub(crate) use group::Group;
-pub(crate) use grouped::Grouped;
-pub(crate) use item::{Goal, Item, Value, Zero};
-pub(crate) use keys::Keys;
+pub(crate) use item::{Item, Value};
 pub(crate) use ordered::Ordered;
+pub(crate) use parallel::for_each;
 pub(crate) use partition::Partitioned;
-pub(crate) use store::Store;
-pub(crate) use workers::{Segment, Workers, each, each_group, places};
-pub(crate) use workspace::Workspace;
+pub(crate) use resources::Resources;
+pub(crate) use segments::{Segment, for_each_segment, segments, workspaces};
+pub(crate) use store::{Keys, Store};
 
-use budget::Budget;
 #[cfg(feature = "std")]
 use partition::order_in_place;
-pub(crate) use screen::Screen;
 use spill::{Directory, Spill};
 
 use crate::Variant;
 use crate::build::variant::{Failure, Solved};
-use crate::error::{BuildError, OutOfMemory};
+use crate::error::BuildError;
 use crate::format::{self, Footer, Metadata};
-use crate::kernel::Kernel;
-use crate::plan::{Means, Plan, Schedule, Settings};
+use crate::plan::{Plan, Settings};
 use crate::progress::{Phase, Reporter};
-use crate::ribbon::width::Band;
 use crate::storage::bytes::OwnedBytes;
-use alloc::vec::Vec;
 
 /// How many times the number of slots is increased before construction fails.
 pub(crate) const MAX_GROWTH: u32 = 16;
 
 /// One key in this many may be a duplicate. Above that fraction, duplicates are removed and the
 /// distinct keys are planned again.
-const DUPLICATE_SHARE: u64 = 1024;
+const KEYS_PER_DUPLICATE: u64 = 1024;
 
 /// The input and output of a variant's construction.
 pub(crate) struct Task<'a, 'p, V: Value> {
@@ -68,91 +57,15 @@ pub(crate) struct Task<'a, 'p, V: Value> {
     pub(crate) progress: &'a mut Reporter<'p>,
 }
 
-impl<V: Value> Task<'_, '_, V> {
-    /// Runs `job` on every segment and returns the results in segment order.
-    pub(crate) fn each<B: Band, R: Goal<Value = V>, T: Send>(
-        &mut self,
-        workers: &mut Workers<B, R>,
-        job: impl Fn(&mut Workspace<B, R>, Segment<'_, V>) -> Result<T, Failure> + Sync,
-    ) -> Result<Vec<T>, Failure> {
-        workers.each(&self.plan.shape, self.keys, self.bytes, self.progress, job)
-    }
-
-    /// Whether `is` holds for the keys of any segment.
-    pub(crate) fn any_segment(
-        &self,
-        mut is: impl FnMut(&[Item<u64, V>]) -> Result<bool, BuildError>,
-    ) -> Result<bool, BuildError> {
-        let group_bits = self.keys.group_bits();
-        for number in 0..1 << group_bits {
-            let group = Group::new(self.plan.shape.segment_bits, group_bits, number);
-            let keys = self.keys.group(group)?;
-            for segment in group.segments() {
-                if is(keys.segment(segment))? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    /// One workspace per thread.
-    pub(crate) fn workers<B: Band, R: Goal<Value = V>>(
-        &self,
-    ) -> Result<Workers<B, R>, OutOfMemory> {
-        Workers::new(&self.plan.shape, self.resources.kernel, self.resources.threads())
-    }
-}
-
-/// The resources that a build may use. They have no influence on the bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resources {
-    pub(crate) kernel: Kernel,
-    pub(crate) means: Means,
-    /// The maximum number of keys that a layer or level may bump, and the number of bytes to report
-    /// as needed if one bumps more.
-    bumped: (u64, u64),
-}
-
-impl Resources {
-    pub(crate) fn new(kernel: Kernel, means: Means) -> Self {
-        Self { kernel, means, bumped: (u64::MAX, 0) }
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        usize::try_from(self.means.threads).unwrap_or(usize::MAX)
-    }
-
-    /// The same resources with the given number of threads.
-    pub(crate) fn with_threads(self, threads: usize) -> Self {
-        Self { means: Means { threads: threads as u64, ..self.means }, ..self }
-    }
-
-    /// The resources that a spilling build uses, or [`Failure::Crowded`] if they do not suffice.
-    fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
-        if schedule.peak > self.means.max_memory {
-            return Err(Failure::Crowded { needed: schedule.peak });
-        }
-        let max = plan.bumped_keys();
-        Ok(Self {
-            means: Means { threads: schedule.threads, ..self.means },
-            // Random hashes stay far below this maximum.
-            bumped: (max + max / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
-            ..self
-        })
-    }
-
-    /// The budget for the keys that a layer or level bumps.
-    pub(crate) fn budget_for_bumped(&self) -> Budget {
-        let (max, needed) = self.bumped;
-        Budget::new(max, needed)
-    }
-}
+/// Solves a task with the variant of its plan: [`variant::solve_filter`] or
+/// [`variant::solve_function`].
+pub(crate) type Solver<V> = fn(&mut Task<'_, '_, V>) -> Result<Solved, Failure>;
 
 /// Builds a filter from mixed key hashes, or a function from mixed key hashes and values.
 pub(crate) fn build<V: Value>(
     store: &mut Store<V>,
     settings: &Settings,
+    solve: Solver<V>,
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
@@ -161,9 +74,9 @@ pub(crate) fn build<V: Value>(
     loop {
         let plan = settings.plan(store.len(), growth)?.with_means(resources.means);
         plan.check_memory()?;
-        let few = plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
+        let few = plan.keys() / KEYS_PER_DUPLICATE + plan.expected_redundant;
         let attempt = store.with_keys(&plan, resources, progress, |keys, resources, progress| {
-            attempt(&plan, keys, settings.key_seed, resources, progress)
+            attempt(&plan, keys, settings.key_seed, solve, resources, progress)
         });
         match attempt {
             Ok((bytes, redundant)) => {
@@ -198,18 +111,19 @@ pub(crate) fn build<V: Value>(
     }
 }
 
-/// Solves the plan once. Returns the finished bytes and the number of redundant keys.
+/// Solves the plan once, into new bytes. Returns them and the number of redundant keys.
 fn attempt<V: Value>(
     plan: &Plan,
     keys: &Keys<'_, V>,
     key_seed: u64,
+    solve: Solver<V>,
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<(OwnedBytes, u64), Failure> {
     let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
     let solved = match plan.keys() {
         0 => Solved::default(),
-        _ => V::solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
+        _ => solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,
     };
     complete(bytes.as_mut(), plan, key_seed, &solved);
     progress.report(Phase::Solving, plan.shape.segments(), plan.shape.segments())?;

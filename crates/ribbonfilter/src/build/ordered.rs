@@ -37,23 +37,23 @@ impl<V: Value> Ordered<V> {
     pub(crate) fn fill(&mut self, keys: &[Item<u64, V>], seed: Seed) -> Result<(), OutOfMemory> {
         let parts_log = (keys.len() >> PART_LOG).max(1).ilog2().min(MAX_PARTS_LOG);
         let hash = |key| seeded(key, seed);
-        let room = room(keys.len(), parts_log);
-        self.fill_parts(keys, 1 << parts_log, room, hash, |hash| hash.part(parts_log))
+        let capacity = capacity(keys.len(), parts_log);
+        self.fill_parts(keys, 1 << parts_log, capacity, hash, |hash| hash.part(parts_log))
     }
 
-    /// Scatters the hashes to `parts` parts, each with capacity for `room` hashes. `part` selects
+    /// Scatters the hashes to `parts` parts, each with capacity for `capacity` hashes. `part` selects
     /// the part of a hash.
     #[inline(always)]
     pub(crate) fn fill_parts(
         &mut self,
         keys: &[Item<u64, V>],
         parts: usize,
-        room: usize,
+        capacity: usize,
         hash: impl Fn(u64) -> Seeded,
         part: impl Fn(Seeded) -> usize,
     ) -> Result<(), OutOfMemory> {
         self.borders.clear();
-        self.borders.extend((0..=parts).map(|part| part * room));
+        self.borders.extend((0..=parts).map(|part| part * capacity));
         if !self.scatter(keys, &hash, &part)? {
             self.borders.fill(0);
             for &key in keys {
@@ -118,7 +118,7 @@ impl<V: Value> Ordered<V> {
 }
 
 /// The capacity of one part: its expected size and seven standard deviations.
-pub(crate) fn room(keys: usize, parts_log: u32) -> usize {
+pub(crate) fn capacity(keys: usize, parts_log: u32) -> usize {
     let share = (keys >> parts_log) + 1;
     if parts_log == 0 { keys } else { share + 7 * share.isqrt() + 8 }
 }

@@ -2,14 +2,16 @@
 //!
 //! Segments are the top bits of the mixed hashes, so keys are ordered in place: they are split by
 //! the first bit, each half by the second, and so on. That takes no memory, and at most eight
-//! passes for up to 10^8 keys. The keys of a function must stay in insertion order; they are
-//! counted and scattered to a copy instead.
+//! passes for up to 10^8 keys. The keys of a function must stay in insertion order, so a copy of
+//! them is ordered.
 
+use super::parallel::for_each;
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
 use crate::progress::{Phase, Reporter};
-use crate::storage::memory::{try_filled, try_reserve};
+use crate::storage::memory::{try_copied, try_reserve};
 use alloc::borrow::Cow;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -35,31 +37,18 @@ impl<'a, V: Value> Partitioned<'a, V> {
             let borders = Vec::from([0, items.len()]).into();
             return Ok(Self { items, borders, first });
         }
-        progress.report(Phase::Partitioning, 0, 2)?;
-        let threads = worthwhile(threads, items.len(), group.len());
-        let items = match items {
-            Cow::Owned(mut items) => {
-                let borders = order_in_place(&mut items, group, threads)?.into();
-                progress.report(Phase::Partitioning, 2, 2)?;
-                return Ok(Self { items: items.into(), borders, first });
-            }
-            Cow::Borrowed(items) => items,
+        progress.report(Phase::Partitioning, 0, 1)?;
+        let mut items = match items {
+            Cow::Owned(items) => items,
+            Cow::Borrowed(items) => try_copied(items)?,
         };
-        let shares = Vec::from_iter(items.chunks(items.len().div_ceil(threads).max(1)));
-        let counts = on_threads(shares.clone(), |share| count(share, group));
-        let counts: Vec<Vec<usize>> = counts.into_iter().collect::<Result<_, _>>()?;
-        progress.report(Phase::Partitioning, 1, 2)?;
-        let mut ordered = try_filled(Item::default(), items.len())?;
-        let borders = borders(&counts, group.len())?;
-        let work = shares.into_iter().zip(pieces(&counts, &mut ordered)?).collect();
-        on_threads(work, |(share, pieces)| scatter(share, group, pieces));
-        progress.report(Phase::Partitioning, 2, 2)?;
-        Ok(Self { items: ordered.into(), borders: borders.into(), first })
+        let borders = order_in_place(&mut items, group, threads)?;
+        progress.report(Phase::Partitioning, 1, 1)?;
+        Ok(Self::ordered(items, borders, first))
     }
 
     /// Wraps keys that are already in order. `borders` holds the beginning of each segment and the
     /// end of the last.
-    #[cfg(feature = "std")]
     pub(crate) fn ordered(items: Vec<Item<u64, V>>, borders: Vec<usize>, first: u64) -> Self {
         Self { items: items.into(), borders: borders.into(), first }
     }
@@ -101,15 +90,21 @@ pub(super) fn order_in_place<V: Value>(
     for level in 0..shared {
         pieces = pieces.into_iter().flat_map(|piece| halve(piece, group.bit(level))).collect();
     }
-    let sizes = on_threads(pieces, |piece| {
-        let mut sizes = Vec::new();
-        try_reserve(&mut sizes, group.len() >> shared)?;
-        order_by_bits(piece, group, shared..bits, &mut sizes);
-        Ok(sizes)
-    });
+    let mut threads = vec![(); pieces.len()];
+    let sizes = for_each(
+        &mut threads,
+        pieces.into_iter(),
+        |_| Ok(()),
+        |(), piece| {
+            let mut sizes = Vec::new();
+            try_reserve(&mut sizes, group.len() >> shared)?;
+            order_by_bits(piece, group, shared..bits, &mut sizes);
+            Ok(sizes)
+        },
+    )?;
     let mut end = 0;
     for sizes in sizes {
-        borders.extend(sizes?.into_iter().map(|size| {
+        borders.extend(sizes.into_iter().map(|size| {
             end += size;
             end
         }));
@@ -148,93 +143,10 @@ fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
     items.split_at_mut(low).into()
 }
 
-/// The number of threads such that each has at least one key per segment: the per-segment state of
-/// a thread takes more memory than a key.
-fn worthwhile(threads: usize, keys: usize, segments: usize) -> usize {
-    threads.min(keys / segments).max(1)
-}
-
-/// Counts how many keys of a chunk belong to each segment.
-fn count<V>(share: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
-    let mut counts = try_filled(0, group.len())?;
-    for item in share {
-        counts[group.place(item.hash)] += 1;
-    }
-    Ok(counts)
-}
-
-/// The beginning of each segment, and the end of the last.
-fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMemory> {
-    let mut borders = try_filled(0, segments + 1)?;
-    for segment in 0..segments {
-        let size: usize = counts.iter().map(|counts| counts[segment]).sum();
-        borders[segment + 1] = borders[segment] + size;
-    }
-    Ok(borders)
-}
-
-/// Splits the output into one piece per segment and chunk, grouped by chunk.
-fn pieces<'a, T>(
-    counts: &[Vec<usize>],
-    ordered: &'a mut [T],
-) -> Result<Vec<Vec<&'a mut [T]>>, OutOfMemory> {
-    let segments = counts.first().map_or(0, Vec::len);
-    let mut pieces: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::new()).collect();
-    for pieces in &mut pieces {
-        try_reserve(pieces, segments)?;
-    }
-    let mut rest = ordered;
-    for segment in 0..segments {
-        for (share, counts) in counts.iter().enumerate() {
-            let (piece, behind) = rest.split_at_mut(counts[segment]);
-            pieces[share].push(piece);
-            rest = behind;
-        }
-    }
-    Ok(pieces)
-}
-
-/// Writes each key of a chunk into the piece of its segment.
-fn scatter<V: Copy>(share: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [Item<u64, V>]>) {
-    for &item in share {
-        let piece = &mut pieces[group.place(item.hash)];
-        if let Some((place, rest)) = core::mem::take(piece).split_first_mut() {
-            *place = item;
-            *piece = rest;
-        }
-    }
-}
-
-/// Runs `job` on every piece of work, with one thread per piece, including the calling thread.
-#[cfg(feature = "parallel")]
-fn on_threads<W: Send, T: Send>(work: Vec<W>, job: impl Fn(W) -> T + Sync) -> Vec<T> {
-    use std::sync::Mutex;
-
-    let others = work.len().saturating_sub(1);
-    let queue = Mutex::new(work.into_iter().enumerate());
-    let done = Mutex::new(Vec::new());
-    let next = || queue.lock().expect("no thread panics").next();
-    let toil = || {
-        while let Some((number, work)) = next() {
-            let result = job(work);
-            done.lock().expect("no thread panics").push((number, result));
-        }
-    };
-    super::threads::beside((0..others).map(|_| toil), toil);
-    let mut results = done.into_inner().expect("no thread panics");
-    results.sort_unstable_by_key(|&(number, _)| number);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Runs `job` on every piece of work, on the calling thread.
-#[cfg(not(feature = "parallel"))]
-fn on_threads<W, T>(work: Vec<W>, job: impl Fn(W) -> T) -> Vec<T> {
-    work.into_iter().map(job).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ribbon::equation::segment;
     use crate::testing::Random;
 
     /// For any number of threads, segments and keys, every key is in its segment and none is lost.
@@ -254,7 +166,7 @@ mod tests {
                     let place = |segment| ordered.segment(segment).iter().map(move |_| segment);
                     let places: Vec<_> = segments.flat_map(place).collect();
                     let found = ordered.into_items();
-                    let expected = found.iter().map(|item| group.place(item.hash) as u64);
+                    let expected = found.iter().map(|item| segment(item.hash, bits));
                     assert!(expected.eq(places), "{keys} keys, {bits} bits, {threads} threads");
                     let mut hashes = [&items[..], &found]
                         .map(|items| items.iter().map(|item| item.hash).collect::<Vec<_>>());
@@ -262,16 +174,6 @@ mod tests {
                     assert_eq!(hashes[0], hashes[1]);
                 }
             }
-        }
-    }
-
-    /// Sixteen threads with 2^24 counts and pieces each would take 6 GB, even for few keys.
-    #[test]
-    fn threads_take_no_more_memory_than_keys() {
-        for (threads, keys, segments, expected) in
-            [(16, 1000, 1 << 24, 1), (16, 3 << 24, 1 << 24, 3), (16, 1 << 20, 64, 16), (4, 0, 2, 1)]
-        {
-            assert_eq!(worthwhile(threads, keys, segments), expected);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The pushed keys: in memory, or spilled to a file where they exceed the budget.
 
-use super::{Directory, Group, Item, Keys, Partitioned, Resources, Spill, Value, contradiction};
+use super::{Directory, Group, Item, Partitioned, Resources, Spill, Value, contradiction};
 use crate::build::variant::Failure;
 use crate::error::BuildError;
-use crate::plan::{Plan, Runs};
+use crate::plan::{Plan, Runs, Schedule};
 use crate::progress::Reporter;
 use crate::storage::memory::try_reserve_huge;
 use alloc::borrow::Cow;
@@ -16,7 +16,7 @@ pub(crate) struct Store<V> {
     /// The directory to spill to, if any.
     pub(crate) directory: Option<Directory>,
     /// The items that were spilled.
-    spill: Option<Spill<V>>,
+    spill: Option<Spill>,
 }
 
 impl<V> Default for Store<V> {
@@ -66,8 +66,8 @@ impl<V: Value> Store<V> {
             if self.items.len() as u64 >= runs.items {
                 self.spill_all(runs)?;
             }
-            let room = runs.items.saturating_sub(self.items.len() as u64).max(1);
-            additional = additional.min(usize::try_from(room).unwrap_or(usize::MAX));
+            let capacity = runs.items.saturating_sub(self.items.len() as u64).max(1);
+            additional = additional.min(usize::try_from(capacity).unwrap_or(usize::MAX));
         }
         Ok(try_reserve_huge(&mut self.items, additional)?)
     }
@@ -93,14 +93,14 @@ impl<V: Value> Store<V> {
             return work(&keys, resources, progress);
         }
         let group = Group::all(plan.shape.segment_bits);
-        let given: Cow<'_, [_]> = match V::CONTRADICTS {
+        let given: Cow<'_, [_]> = match Item::<u64, V>::CAN_CONTRADICT {
             true => (&self.items).into(),
             false => core::mem::take(&mut self.items).into(),
         };
         let ordered = Partitioned::new(given, group, resources.threads(), progress)?;
         let keys = Keys::Here(ordered);
         let done = work(&keys, resources, progress);
-        if let (Keys::Here(ordered), false) = (keys, V::CONTRADICTS) {
+        if let (Keys::Here(ordered), false) = (keys, Item::<u64, V>::CAN_CONTRADICT) {
             self.items = ordered.into_items().into_owned();
         }
         done
@@ -153,9 +153,52 @@ impl<V: Value> Store<V> {
     }
 }
 
+/// The keys of a build in segment order, one group of segments at a time.
+pub(crate) enum Keys<'a, V: Value> {
+    /// In memory: a single group.
+    Here(Partitioned<'a, V>),
+    /// In a file, from which each group is read when it is needed.
+    Spilled(&'a Spill, Schedule),
+}
+
+impl<V: Value> Keys<'_, V> {
+    /// The number of groups, as a power of two.
+    pub(crate) fn group_bits(&self) -> u32 {
+        match self {
+            Self::Here(_) => 0,
+            Self::Spilled(_, schedule) => schedule.group_bits,
+        }
+    }
+
+    /// The keys of a group.
+    pub(crate) fn group(&self, group: Group) -> Result<Partitioned<'_, V>, BuildError> {
+        match self {
+            Self::Here(all) => Ok(all.view()),
+            Self::Spilled(spill, schedule) => spill.load(group, schedule.threads as usize),
+        }
+    }
+
+    /// Whether `is` holds for the keys of any of `1 << segment_bits` segments.
+    pub(crate) fn any_segment(
+        &self,
+        segment_bits: u32,
+        mut is: impl FnMut(&[Item<u64, V>]) -> Result<bool, BuildError>,
+    ) -> Result<bool, BuildError> {
+        for group in Group::all_of(segment_bits, self.group_bits()) {
+            let keys = self.group(group)?;
+            for segment in group.segments() {
+                if is(keys.segment(segment))? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// The spilled keys without duplicates. Uses at most `limit` bytes, of which `taken` are in use.
-fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
-    let size = size_of::<Item<u64, V>>() as u64;
+fn distinct(spill: &Spill, limit: u64, taken: u64) -> Result<Spill, BuildError> {
+    let size = size_of::<Item<u64, ()>>() as u64;
     // Of the three parts, one holds a cell and one the items to be written.
     let max = limit.saturating_sub(taken) / 3 / size;
     let distinct = spill.distinct(usize::try_from(max).unwrap_or(usize::MAX).max(4))?;

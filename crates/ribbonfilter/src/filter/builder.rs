@@ -1,6 +1,7 @@
 //! Keys go in, a filter comes out.
 
 use crate::build::collect::Collected;
+use crate::build::variant::solve_filter;
 use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::kernel::Kernel;
@@ -380,7 +381,7 @@ impl<'p> FilterBuilder<'p> {
     /// the progress callback cancels, or if the key hashes are so far from random that no
     /// system of reasonable size is solvable.
     pub fn finish(mut self) -> Result<Filter, BuildError> {
-        opened(self.collected.build())
+        opened(self.collected.build(solve_filter))
     }
 
     /// Builds the filter and leaves the builder without keys, with the same settings and the
@@ -399,7 +400,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// As [`finish`](Self::finish). The keys are gone then too.
     pub fn finish_and_reset(&mut self) -> Result<Filter, BuildError> {
-        opened(self.collected.build_and_reset())
+        opened(self.collected.build_and_reset(solve_filter))
     }
 
     /// Removes all keys. The settings and the buffer for keys stay.
@@ -439,7 +440,7 @@ impl<'p> FilterBuilder<'p> {
     /// As [`finish`](Self::finish), or if writing fails.
     #[cfg(feature = "std")]
     pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
-        let bytes = self.collected.build()?;
+        let bytes = self.collected.build(solve_filter)?;
         self.collected.write(bytes.as_ref(), writer)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Function, Rows};
 use crate::build::collect::Collected;
+use crate::build::variant::solve_function;
 use crate::error::BuildError;
 use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
@@ -333,7 +334,7 @@ impl<'p> FunctionBuilder<'p> {
     /// is solvable.
     pub fn finish(mut self) -> Result<Function, BuildError> {
         self.prepare()?;
-        opened(self.collected.build())
+        opened(self.collected.build(solve_function))
     }
 
     /// Builds the function and writes its bytes; returns how many.
@@ -354,7 +355,7 @@ impl<'p> FunctionBuilder<'p> {
     #[cfg(feature = "std")]
     pub fn finish_to(mut self, writer: impl std::io::Write) -> Result<u64, BuildError> {
         self.prepare()?;
-        let bytes = self.collected.build()?;
+        let bytes = self.collected.build(solve_function)?;
         self.collected.write(bytes.as_ref(), writer)
     }
 
@@ -373,7 +374,7 @@ impl<'p> FunctionBuilder<'p> {
     /// # Errors
     /// As [`finish`](Self::finish). The pairs are gone then too.
     pub fn finish_and_reset(&mut self) -> Result<Function, BuildError> {
-        let built = self.prepare().and_then(|()| self.collected.build_and_reset());
+        let built = self.prepare().and_then(|()| self.collected.build_and_reset(solve_function));
         self.reset();
         opened(built)
     }

@@ -2,14 +2,16 @@
 
 use super::Shard;
 use super::builder::Keys;
-use crate::build::{self, Group, Item, Partitioned, Resources, each};
+use crate::build::variant::solve_filter;
+use crate::build::{self, Group, Item, Partitioned, Resources, for_each};
 use crate::error::{BuildError, Kind};
 use crate::format::{Container, FOOTER_BYTES, Footer};
 use crate::plan::Settings;
-use crate::progress::Reporter;
+use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{below_segment, mix};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// What all shards of a container have in common.
@@ -35,9 +37,8 @@ impl Plain {
         let apart = shards >= threads as u64;
         let (outside, inside) = if apart { (threads, 1) } else { (1, threads) };
         let resources = resources.with_threads(inside);
-        let mut workers = Vec::new();
-        workers.resize(outside, ());
-        each(&mut workers, 0, 0..shards, shards, progress, |(), number| {
+        let report = |number| progress.report(Phase::Solving, number as u64, shards);
+        for_each(&mut vec![(); outside], 0..shards, report, |(), number| {
             self.build(number, keys.segment(number), resources, &mut Reporter::default())
         })
     }
@@ -55,8 +56,9 @@ impl Plain {
         try_reserve(&mut items, keys.len())?;
         // To the filter of a shard what is left of the hash is a key hash, and mixed again.
         items.extend(keys.iter().map(|item| item.map(|mixed| mix(below_segment(mixed, bits)))));
-        let filter = build::build(&mut items.into(), &self.settings, resources, progress)
-            .map_err(without_footer)?;
+        let filter =
+            build::build(&mut items.into(), &self.settings, solve_filter, resources, progress)
+                .map_err(without_footer)?;
         let bytes = self.stand_alone(number, filter.as_ref())?;
         Ok(Shard::open(bytes).expect("what was built can be opened"))
     }

@@ -14,8 +14,9 @@
 use super::builder::Keys;
 use crate::Variant;
 use crate::Width;
-use crate::build::variant::StandardWorkspace;
-use crate::build::{Goal, Item, MAX_GROWTH, Resources, Segment, Workspace, each};
+use crate::build::variant::system::{Elimination, with_elimination};
+use crate::build::variant::{BandingWorkspace, StandardWorkspace};
+use crate::build::{Item, MAX_GROWTH, Resources, Segment, for_each};
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
 use crate::plan::{Columns, Settings, Sketch, Target};
@@ -24,8 +25,8 @@ use crate::ribbon::equation::{Balance, Seed, Starts, seeded, segment};
 use crate::ribbon::layers::Further;
 use crate::ribbon::layout::Order;
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, with_band};
-use crate::solve::banding::{Banding, Equation};
+use crate::ribbon::width::Band;
+use crate::solve::banding::Banding;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
@@ -56,38 +57,35 @@ pub(super) fn build(
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
-    with_band!(width, B => build_wide::<B>(keys, settings, resources, progress))
+    with_elimination!(width, resources.kernel, u32, build_with(keys, settings, resources, progress))
 }
 
-fn build_wide<B: Band>(
+fn build_with<E: Elimination<RightSide = u32>>(
+    cpu: E::Cpu,
     mut keys: Keys,
     settings: &Settings,
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
+    let width = E::Band::WIDTH;
     keys.sort_unstable();
     keys.dedup();
     let cell_bits = cell_bits(keys.len() as u64);
-    let (seed, found) = find_seed::<B>(&keys, cell_bits, progress)?;
+    let (seed, found) = find_seed::<E::Band>(&keys, cell_bits, progress)?;
     let last_keys = &keys[found.last().map_or(0, |last| last.first_key)..];
     let mut borders = Vec::new();
     try_reserve(&mut borders, found.len())?;
     borders.extend(found.iter().map(|shard| shard.first_cell));
-    let mut last = Last::<B>::new(last_keys, resources)?;
-    let mut ranges = Ranges::new(
-        B::WIDTH,
-        cell_bits,
-        natural_slots(B::WIDTH),
-        last.shape.segment_slots,
-        &borders,
-    );
+    let mut last = Last::<E>::new(cpu, last_keys, resources)?;
+    let mut ranges =
+        Ranges::new(width, cell_bits, natural_slots(width), last.shape.segment_slots, &borders);
     (ranges.seed, ranges.last_seed) = (seed, last.seed);
     let rate = spend(&mut ranges, &borders, settings)?;
     let mut bytes =
         OwnedBytes::zeroed(usize::try_from(ranges.expected_len()).unwrap_or(usize::MAX))?;
     solve(&ranges, &found, &keys, &mut last, bytes.as_mut(), resources, progress)?;
     let filling = Filling::UntilFull(ranges);
-    let container = Container::new(settings.key_seed, Variant::Standard, B::WIDTH, filling);
+    let container = Container::new(settings.key_seed, Variant::Standard, width, filling);
     ranges.write(bytes.as_mut(), &borders, &container.with_keys(keys.len() as u64, rate));
     Ok(bytes)
 }
@@ -128,7 +126,7 @@ fn find<B: Band>(
     let slots = natural_slots(B::WIDTH);
     let starts = Starts::new(slots, B::WIDTH, true);
     let mut banding = Banding::<B, u32>::new(slots as usize)?;
-    let mut room = Vec::new();
+    let mut filled = Vec::new();
     let mut found = Vec::new();
     try_reserve(&mut found, keys.len() / (slots as usize / 2) + 1)?;
     found.push(Found { first_key: 0, first_cell: 0 });
@@ -136,14 +134,15 @@ fn find<B: Band>(
     for cell in
         keys.chunk_by(|one, other| segment(one.hash, cell_bits) == segment(other.hash, cell_bits))
     {
-        let equations = || cell.iter().map(|item| equation::<B>(item, starts, seed));
-        if banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+        let equation = |item: &Item<_, _>| item.map(|mixed| seeded(mixed, seed)).equation(starts);
+        let equations = || cell.iter().map(equation);
+        if banding.insert_all_or_none(equations(), &mut filled)?.is_none() {
             let begun = Found { first_key, first_cell: segment(cell[0].hash, cell_bits) };
             try_push(&mut found, begun)?;
             progress.report(Phase::Partitioning, first_key as u64, keys.len() as u64)?;
             banding.clear();
             // What does not fit an empty shard fits none.
-            if alone || banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+            if alone || banding.insert_all_or_none(equations(), &mut filled)?.is_none() {
                 return Ok(Err(cell.len()));
             }
         }
@@ -161,29 +160,19 @@ fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
-fn equation<B: Band>(item: &Item<u64, ()>, starts: Starts, seed: Seed) -> Equation<B, u32> {
-    let item = item.map(|mixed| seeded(mixed, seed));
-    let start = starts.start(item.hash);
-    Equation {
-        start: start as usize,
-        coefficients: starts.coefficients(item.hash, start),
-        right_side: u32::of(item),
-    }
-}
-
 /// The last shard: planned for its keys, and banded.
-struct Last<B: Band> {
+struct Last<E: Elimination> {
     shape: Shape,
     seed: u8,
-    workspace: StandardWorkspace<B, u32>,
+    workspace: StandardWorkspace<E>,
 }
 
-impl<B: Band> Last<B> {
-    fn new(keys: &[Item<u64, ()>], resources: Resources) -> Result<Self, BuildError> {
+impl<E: Elimination<RightSide = u32>> Last<E> {
+    fn new(cpu: E::Cpu, keys: &[Item<u64, ()>], resources: Resources) -> Result<Self, BuildError> {
         let settings = Settings {
             target: Target::Columns(1.0),
             variant: Some(Variant::Standard),
-            width: Some(B::WIDTH),
+            width: Some(E::Band::WIDTH),
             ..Settings::default()
         };
         let mut slots = 0;
@@ -192,7 +181,7 @@ impl<B: Band> Last<B> {
             slots = plan.slots();
             // How many columns there will be is not known yet.
             let shape = Shape { columns: crate::ribbon::equation::FINGERPRINT_BITS, ..plan.shape };
-            let mut workspace = StandardWorkspace::new(&shape, resources.kernel)?;
+            let mut workspace = StandardWorkspace::new(cpu, &shape, resources.kernel)?;
             if let Some((seed, _)) = workspace.first_seed(plan.queue_limit, keys)? {
                 return Ok(Self { shape: plan.shape, seed, workspace });
             }
@@ -252,11 +241,11 @@ fn rate(ranges: &Ranges, borders: &[u64]) -> f64 {
 }
 
 /// Solves every shard into its place.
-fn solve<B: Band>(
+fn solve<E: Elimination<RightSide = u32>>(
     ranges: &Ranges,
     found: &[Found],
     keys: &[Item<u64, ()>],
-    last: &mut Last<B>,
+    last: &mut Last<E>,
     bytes: &mut [u8],
     resources: Resources,
     progress: &mut Reporter<'_>,
@@ -269,13 +258,12 @@ fn solve<B: Band>(
         last.workspace.solve(&part, last_bytes);
     }
     let natural = Shape { segment_slots: ranges.slots, ..last.shape };
-    let mut workspaces = Vec::new();
     let threads = resources.threads().min(ranges.count as usize).max(1);
-    for _ in 0..threads {
-        workspaces.push(Workspace::<B, u32>::new(&natural, resources.kernel)?);
-    }
+    let new = |_| BandingWorkspace::<E::Band, u32>::new(&natural, resources.kernel);
+    let mut workspaces = (0..threads).map(new).collect::<Result<Vec<_>, _>>()?;
     let shards = segments(ranges, found, keys, others);
-    each(&mut workspaces, 0, shards, ranges.count, progress, |workspace, shard| {
+    let report = |number| progress.report(Phase::Solving, number as u64, ranges.count);
+    for_each(&mut workspaces, shards, report, |workspace, shard| {
         let banded = workspace.band(shard.keys, ranges.seed)?;
         banded.ok_or(unsolvable(shard.keys.len(), ranges.slots))?;
         workspace.solve(|_| 0, &shard.layout, shard.bytes);
@@ -304,7 +292,7 @@ fn segments<'a>(
             core::mem::take(&mut bytes).split_at_mut(layout.size_in_bytes() as usize);
         bytes = rest;
         let keys = &keys[pair[0].first_key..pair[1].first_key];
-        Segment { keys, first_slot, layout, bytes: mine }
+        Segment { number: shard, keys, first_slot, layout, bytes: mine }
     })
 }
 

@@ -21,7 +21,15 @@ pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOf
     Ok(vec)
 }
 
-/// The same in huge pages, if the system has any. They must be requested before the memory is
+/// A copy of some elements, or an error if the memory cannot be allocated.
+pub(crate) fn try_copied<T: Copy>(elements: &[T]) -> Result<Vec<T>, OutOfMemory> {
+    let mut vec = Vec::new();
+    try_reserve(&mut vec, elements.len())?;
+    vec.extend_from_slice(elements);
+    Ok(vec)
+}
+
+/// As [`try_filled`], in huge pages if the system has any. They must be requested before the memory is
 /// first accessed.
 pub(crate) fn try_filled_huge<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();

@@ -7,10 +7,12 @@
 //! rate, the next seed is tried. After [`MAX_SOLUTIONS`] solutions the best of them is taken, and
 //! the filter reports its rate. One seed serves all segments, so a query need not look it up.
 
+use super::banding_workspace::BandingWorkspace;
 use super::standard::{HOPELESS, Workspace, is_hopeless};
+use super::system::{Elimination, with_elimination};
 use super::{Failure, Solved};
 use crate::Width;
-use crate::build::{self, Group, Segment, Task, Workers, Zero};
+use crate::build::{Group, Segment, Task, for_each_segment, workspaces};
 use crate::kernel::{Instructions, Kernel, Work};
 use crate::progress::Phase;
 use crate::ribbon::equation::free_row;
@@ -18,33 +20,39 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::rate::{Rate, homogeneous_rate};
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
+use crate::solve::banding::Zero;
 use alloc::vec;
 
 /// Number of solutions to try before the best of them is taken.
 const MAX_SOLUTIONS: u32 = 16;
 /// Below this number of keys, a system of width 32 or 64 has few spare slots.
 const SMALL: u64 = 1 << 14;
-/// Number of seeds that [`batched`] tries to solve. It rejects seeds with dependent keys.
+/// Number of seeds that [`solve_small`] tries to solve. It rejects seeds with dependent keys.
 const FEW_SOLUTIONS: u32 = 8;
 /// Maximum number of seeds that are screened for one solution; the next is taken unscreened.
 const MAX_SCREENED: u8 = 64;
 
 pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
+    if is_small(task) {
+        let (width, kernel) = (task.plan.shape.width, task.resources.kernel);
+        if let Some(solved) = with_elimination!(width, kernel, Zero, solve_small(task))? {
+            return Ok(solved);
+        }
+    }
     with_band!(task.plan.shape.width, B => choose_seed::<B>(task))
 }
 
 fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
-    if let Some(solved) = batched::<B>(task)? {
-        return Ok(solved);
-    }
-    let mut workers = task.workers::<B, ()>()?;
+    let (shape, resources) = (&task.plan.shape, task.resources);
+    let new = || BandingWorkspace::<B, ()>::new(shape, resources.kernel);
+    let workspaces = &mut workspaces(shape, resources.threads(), new)?;
     let mut best = Candidate { seed: 0, rate: f64::INFINITY, redundant: 0 };
     let mut last = None;
     let (mut next, mut solutions) = (Some(0), 0);
     for _ in 0..MAX_SOLUTIONS {
         let Some(from) = next else { break };
-        let seed = promising_seed(task, &mut workers, from)?;
-        let candidate = solve_all(task, &mut workers, seed)?;
+        let seed = promising_seed(task, workspaces, from)?;
+        let candidate = solve_all(task, workspaces, seed)?;
         solutions += 1;
         last = Some(seed);
         if candidate.rate < best.rate {
@@ -56,30 +64,34 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
         next = seed.checked_add(1);
     }
     if last != Some(best.seed) {
-        best = solve_all(task, &mut workers, best.seed)?;
+        best = solve_all(task, workspaces, best.seed)?;
         solutions += 1;
     }
     let (seeds, rate) = (vec![best.seed], Some(best.rate));
     Ok(Solved { seeds, redundant: best.redundant, rate, solutions, ..Solved::default() })
 }
 
+/// Whether the set is small and its seeds are screened, so that [`solve_small`] is faster.
+fn is_small(task: &Task<'_, '_, ()>) -> bool {
+    let few = match task.plan.shape.width {
+        Width::W16 => false,
+        Width::W32 | Width::W64 => task.plan.keys() < SMALL,
+        Width::W128 => task.plan.shape.segment_bits == 0,
+    };
+    few && task.plan.queue_limit.is_some()
+}
+
 /// Chooses a seed for a small set, with the elimination of a Standard ribbon. It is faster where
 /// spare slots are few: at w = 32 and w = 64 below 2^14 keys, at w = 128 for any set of one
 /// segment. A key that depends on others indicates a crowded range and rules a seed out. Returns
-/// `None` if the set is not small, if the plan does not screen seeds, or if none of the first few
-/// seeds is good enough: dependent keys then have to be accepted.
-fn batched<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failure> {
+/// `None` if none of the first few seeds is good enough: dependent keys then have to be accepted.
+fn solve_small<E: Elimination<RightSide = Zero>>(
+    cpu: E::Cpu,
+    task: &mut Task<'_, '_, ()>,
+) -> Result<Option<Solved>, Failure> {
     let shape = task.plan.shape;
     let Some(limit) = task.plan.queue_limit else { return Ok(None) };
-    let small = match B::WIDTH {
-        Width::W16 => false,
-        Width::W32 | Width::W64 => task.plan.keys() < SMALL,
-        Width::W128 => shape.segment_bits == 0,
-    };
-    if !small {
-        return Ok(None);
-    }
-    let mut workspace = Workspace::<B, Zero>::new(&shape, task.resources.kernel)?;
+    let mut workspace = Workspace::<E>::new(cpu, &shape, task.resources.kernel)?;
     let group = task.keys.group(Group::all(0))?;
     let (keys, layout) = (group.segment(0), shape.layout());
     let mut solutions = 0;
@@ -87,8 +99,8 @@ fn batched<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Option<Solved>, Failu
         if solutions == FEW_SOLUTIONS {
             break;
         }
-        let queue = workspace.longest_queue(keys, seed, HOPELESS * B::WIDTH.bits());
-        if is_hopeless(queue, B::WIDTH) {
+        let queue = workspace.longest_queue(keys, seed, HOPELESS * shape.width.bits());
+        if is_hopeless(queue, shape.width) {
             break;
         }
         if queue > limit {
@@ -117,30 +129,34 @@ struct Candidate {
 /// The first seed, starting with `from`, whose queues are short enough.
 fn promising_seed<B: Band>(
     task: &mut Task<'_, '_, ()>,
-    workers: &mut Workers<B, ()>,
+    workspaces: &mut [BandingWorkspace<B, ()>],
     from: u8,
 ) -> Result<u8, Failure> {
-    let Some(limit) = task.plan.queue_limit else {
+    let Task { plan, keys, bytes, progress, .. } = task;
+    let Some(limit) = plan.queue_limit else {
         return Ok(from);
     };
     // Every segment is examined under the first seed, even after one has failed: the seed that is
     // taken must not depend on the number of threads.
-    let queue_of = |workspace: &mut build::Workspace<B, ()>, segment: Segment<'_, ()>| {
+    let queue_of = |workspace: &mut BandingWorkspace<B, ()>, segment: Segment<'_, ()>| {
         Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
     };
-    let longest = task.each(workers, queue_of)?.into_iter().max().unwrap_or(0);
+    let queues = for_each_segment(workspaces, &plan.shape, keys, bytes, progress, queue_of)?;
+    let longest = queues.into_iter().max().unwrap_or(0);
     if longest <= limit || is_hopeless(longest, B::WIDTH) {
         return Ok(from);
     }
     let end = from.saturating_add(MAX_SCREENED);
     for seed in from.saturating_add(1)..end {
-        let screened = task.each(workers, |workspace, segment| {
-            match workspace.longest_queue(segment.keys, seed, limit) <= limit {
+        let screen =
+            |workspace: &mut BandingWorkspace<B, ()>, segment: Segment<'_, ()>| match workspace
+                .longest_queue(segment.keys, seed, limit)
+                <= limit
+            {
                 true => Ok(()),
                 false => Err(Failure::NoSeed),
-            }
-        });
-        match screened {
+            };
+        match for_each_segment(workspaces, &plan.shape, keys, bytes, progress, screen) {
             Ok(_) => return Ok(seed),
             Err(Failure::NoSeed) => {}
             Err(failure) => return Err(failure),
@@ -152,17 +168,19 @@ fn promising_seed<B: Band>(
 /// Solves every segment under one seed and computes the exact rate.
 fn solve_all<B: Band>(
     task: &mut Task<'_, '_, ()>,
-    workers: &mut Workers<B, ()>,
+    workspaces: &mut [BandingWorkspace<B, ()>],
     seed: u8,
 ) -> Result<Candidate, Failure> {
-    let shape = task.plan.shape;
-    let solved = task.each(workers, |workspace, segment| {
-        let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
-        let free = |slot| free_row(segment.first_slot + slot).into();
-        workspace.solve(free, &segment.layout, segment.bytes);
-        let rate = SegmentRate { shape: &shape, layout: &segment.layout, bytes: segment.bytes };
-        Ok((workspace.kernel().for_compiler().run(rate), redundant))
-    })?;
+    let Task { plan, keys, bytes, progress, .. } = task;
+    let shape = &plan.shape;
+    let solved =
+        for_each_segment(workspaces, shape, keys, bytes, progress, |workspace, segment| {
+            let redundant = workspace.band(segment.keys, seed)?.unwrap_or(0);
+            let free = |slot| free_row(segment.first_slot + slot).into();
+            workspace.solve(free, &segment.layout, segment.bytes);
+            let rate = SegmentRate { shape, layout: &segment.layout, bytes: segment.bytes };
+            Ok((workspace.kernel().for_compiler().run(rate), redundant))
+        })?;
     Ok(Candidate {
         seed,
         rate: solved.iter().fold(Rate::default(), |sum, &(rate, _)| sum.and(rate)).value(),
@@ -264,17 +282,15 @@ mod tests {
             (Width::W128, 30_000),
         ] {
             for kernel in Kernel::available() {
-                let (fast, fast_bytes) = with_task(
-                    width,
-                    keys,
-                    kernel,
-                    |task| with_band!(width, B => batched::<B>(task)),
-                );
+                let (fast, fast_bytes) = with_task(width, keys, kernel, |task| {
+                    assert!(is_small(task));
+                    with_elimination!(width, kernel, Zero, solve_small(task))
+                });
                 let fast = fast.expect("memory").expect("a good seed");
                 let (slow, slow_bytes) = with_task(width, keys, kernel, |task| {
                     with_band!(width, B => {
-                        let mut workers = task.workers::<B, ()>().expect("memory");
-                        solve_all(task, &mut workers, fast.seeds[0])
+                        let workspace = BandingWorkspace::<B, ()>::new(&task.plan.shape, kernel);
+                        solve_all(task, &mut [workspace.expect("memory")], fast.seeds[0])
                     })
                 });
                 let slow = slow.expect("memory");

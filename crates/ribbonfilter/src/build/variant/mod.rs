@@ -4,23 +4,26 @@
 //! whether they are good enough.
 
 mod balanced;
-mod batched;
+mod banding_workspace;
 mod bumped;
 mod homogeneous;
-mod one_by_one;
+mod screen;
 mod sorted;
 mod standard;
+pub(crate) mod system;
 mod window;
 
 pub(crate) use balanced::fits as balanced_fits;
+pub(crate) use banding_workspace::BandingWorkspace;
 pub(crate) use bumped::empty_slots as bumped_empty_slots;
 pub(crate) use homogeneous::{SegmentRate, exact_rate};
 pub(crate) use standard::Workspace as StandardWorkspace;
 
 use crate::Variant;
-use crate::build::{Goal, Task};
+use crate::build::Task;
 use crate::error::BuildError;
 use crate::ribbon::layers::Codes;
+use crate::solve::banding::RightSide;
 use alloc::vec::Vec;
 
 /// What a variant returns in addition to the solution.
@@ -72,7 +75,7 @@ pub(crate) fn solve_function(task: &mut Task<'_, '_, u64>) -> Result<Solved, Fai
 }
 
 /// Solves a system whose right-hand sides are fingerprints or values.
-fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.variant {
         Variant::Standard => standard::solve::<R>(task),
         Variant::Balanced => balanced::solve::<R>(task),

@@ -34,6 +34,11 @@ impl<V: Value> Sorted<V> {
         })
     }
 
+    /// The number of starts.
+    pub(super) fn starts(&self) -> usize {
+        self.counts.len()
+    }
+
     /// Counts the keys under a seed.
     #[inline(always)]
     pub(super) fn count(&mut self, keys: &[Item<u64, V>], seed: Seed) {

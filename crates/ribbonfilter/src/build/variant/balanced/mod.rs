@@ -20,21 +20,24 @@
 //!
 //! A system of one shard is solved as a Standard one.
 
+mod grouped;
 mod segment;
 
 use super::{Failure, Solved, standard};
 use crate::build::{
-    Goal, Group, Item, Partitioned, Task, Value, Workers, contradiction_among, places,
+    Group, Item, Partitioned, Segment, Task, Value, contradiction_among, for_each, segments,
+    workspaces,
 };
-use crate::error::BuildError;
-use crate::progress::Reporter;
+use crate::error::{BuildError, OutOfMemory};
+use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Seed, Shards};
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
+use crate::solve::banding::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
 use alloc::vec::Vec;
-use segment::{Balancing, Outcome};
+use segment::{Balancing, Outcome, Workspace};
 
 /// Number of seeds to try before the plan gets more slots.
 const MAX_SEEDS: u8 = 16;
@@ -42,7 +45,7 @@ const MAX_SEEDS: u8 = 16;
 /// indicates duplicates or skewed hashes, which no seed can fix.
 const CROWDED: (u64, u64) = (5, 4);
 
-pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+pub(super) fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.shards() {
         Some(shards) => with_band!(task.plan.shape.width, B => first_seed::<B, R>(task, shards)),
         None => standard::solve::<R>(task),
@@ -50,16 +53,16 @@ pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved
 }
 
 /// Solves the system under the lowest seed that works.
-fn first_seed<B: Band, R: Goal>(
+fn first_seed<B: Band, R: RightSide>(
     task: &mut Task<'_, '_, R::Value>,
     shards: Shards,
 ) -> Result<Solved, Failure> {
     if is_crowded(task)? {
         return Err(Failure::NoSeed);
     }
-    let mut workers = task.workers::<B, R>()?;
+    let workspaces = &mut all_workspaces::<B, R>(task)?;
     for seed in 0..MAX_SEEDS {
-        match solve_levels(task, &mut workers, shards, seed) {
+        match solve_levels(task, workspaces, shards, seed) {
             // No other seed solves a system with two values for one key.
             Err(Failure::NoSeed) if seed == 0 && contradicts(task)? => break,
             Err(Failure::NoSeed) => {}
@@ -71,36 +74,46 @@ fn first_seed<B: Band, R: Goal>(
 
 /// Whether two items of one key contradict each other. Such items are in the same segment.
 fn contradicts<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
-    task.any_segment(|keys| Ok(contradiction_among(keys)?))
+    task.keys.any_segment(task.plan.shape.segment_bits, |keys| Ok(contradiction_among(keys)?))
 }
 
 /// Whether some segment has far more keys than the others.
 fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
-    let segments = task.plan.shape.segments();
-    let share = task.plan.keys() / segments;
-    let max = share * CROWDED.0 / CROWDED.1 + 8 * share.isqrt();
-    Ok(segments > 1 && task.any_segment(|keys| Ok(keys.len() as u64 > max))?)
+    let Task { plan, keys, .. } = task;
+    let mean = plan.keys() / plan.shape.segments();
+    let max = mean * CROWDED.0 / CROWDED.1 + 8 * mean.isqrt();
+    let bits = plan.shape.segment_bits;
+    Ok(bits > 0 && keys.any_segment(bits, |keys| Ok(keys.len() as u64 > max))?)
 }
 
 /// Whether the plan's slots suffice under one seed, for simulations.
 pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
     fn run<B: Band>(task: &mut Task<'_, '_, ()>, seed: u8) -> Result<Solved, Failure> {
         let shards = task.plan.shape.shards().expect("more than one shard");
-        solve_levels(task, &mut task.workers::<B, u32>()?, shards, seed)
+        solve_levels(task, &mut all_workspaces::<B, u32>(task)?, shards, seed)
     }
     with_band!(task.plan.shape.width, B => run::<B>(task, seed)).is_ok()
 }
 
+/// One workspace per thread.
+fn all_workspaces<B: Band, R: RightSide>(
+    task: &Task<'_, '_, R::Value>,
+) -> Result<Vec<Workspace<B, R>>, OutOfMemory> {
+    let Task { plan, resources, .. } = task;
+    let new = || Workspace::new(&plan.shape, resources.kernel);
+    workspaces(&plan.shape, resources.threads(), new)
+}
+
 /// Solves the system under one seed, level by level.
-fn solve_levels<B: Band, R: Goal>(
+fn solve_levels<B: Band, R: RightSide>(
     task: &mut Task<'_, '_, R::Value>,
-    workers: &mut Workers<B, R>,
+    workspaces: &mut [Workspace<B, R>],
     shards: Shards,
     seed: u8,
 ) -> Result<Solved, Failure> {
     let Task { plan, keys, bytes, resources, progress } = task;
     let (shape, threads) = (plan.shape, resources.threads());
-    let (mut places, mut before) = (places(&shape, bytes), 0);
+    let (mut segments, mut before) = (segments(&shape, bytes), 0);
     let mut solved = Solved { seeds: vec![seed], ..Solved::default() };
     try_reserve(&mut solved.metadata, shards.count() as usize)?;
     let mut bumped = Vec::new();
@@ -108,31 +121,39 @@ fn solve_levels<B: Band, R: Goal>(
         let level_bits = (shape.segment_bits - level).saturating_sub(1);
         let arrived = by_segment(bumped, level_bits, threads)?;
         let (first, mut outcomes) = (before, Vec::new());
-        let room = resources.budget_for_bumped();
+        let budget = resources.budget_for_bumped();
         for group in groups(first, level_bits, shape.segment_bits, keys.group_bits()) {
             let keys_of = |group| keys.group(group);
             let mine = keys_of(group)?;
             let others = later_half(group, &shape).map(keys_of).transpose()?;
             let level_segments = group.len().min(1 << level_bits);
-            let segments = places.by_ref().take(level_segments).map(|place| place.with(&mine));
-            let done = workers.each_from(before, segments, progress, |workspace, segment| {
-                let number = segment.first_slot / shape.segment_slots;
-                let balancing = Balancing {
-                    shards,
-                    seed: Seed::new(seed),
-                    starts: shape.starts(),
-                    shard_slots: shape.segment_slots as usize / shards.in_segment(),
-                    number,
-                    level,
-                    keys: segment.keys,
-                    overload: overload(others.as_ref(), number, shape.segment_bits),
-                    arrived: arrived.segment(number - first as u64),
-                };
-                let outcome = balancing.run(workspace)?;
-                room.take(outcome.bumped.len())?;
-                workspace.solve(|_| 0, &segment.layout, segment.bytes);
-                Ok(outcome)
-            })?;
+            let level_segments_with_keys = segments
+                .by_ref()
+                .take(level_segments)
+                .map(|segment| Segment { keys: mine.segment(segment.number), ..segment });
+            let report = |done| -> Result<(), Failure> {
+                let done = (before + done) as u64;
+                Ok(progress.report(Phase::Solving, done, shape.segments())?)
+            };
+            let done =
+                for_each(workspaces, level_segments_with_keys, report, |workspace, segment| {
+                    let number = segment.number;
+                    let balancing = Balancing {
+                        shards,
+                        seed: Seed::new(seed),
+                        starts: shape.starts(),
+                        shard_slots: shape.segment_slots as usize / shards.in_segment(),
+                        number,
+                        level,
+                        keys: segment.keys,
+                        overload: overload(others.as_ref(), number, shape.segment_bits),
+                        arrived: arrived.segment(number - first as u64),
+                    };
+                    let outcome = balancing.run(workspace)?;
+                    budget.take(outcome.bumped.len())?;
+                    workspace.solve(&segment.layout, segment.bytes);
+                    Ok(outcome)
+                })?;
             before += level_segments;
             outcomes.extend(done);
         }

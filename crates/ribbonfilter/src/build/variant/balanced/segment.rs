@@ -12,13 +12,17 @@
 //! bucket 2    6         9
 //! ```
 
+use super::grouped::Grouped;
 use crate::build::variant::Failure;
-use crate::build::{Goal, Grouped, Item, Value, Workspace};
+use crate::build::{Item, Value};
 use crate::error::OutOfMemory;
-use crate::kernel::{Instructions, Work};
+use crate::kernel::{Instructions, Kernel, Work};
 use crate::ribbon::equation::{BUCKETS, Seed, Seeded, Shards, Starts};
+use crate::ribbon::layout::Layout;
+use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
-use crate::solve::banding::{Banding, Equation};
+use crate::solve::back_substitution::Solve;
+use crate::solve::banding::{Banding, RightSide};
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -49,6 +53,25 @@ pub(super) struct Balancing<'a, V> {
     pub(super) arrived: &'a [Item<u64, V>],
 }
 
+/// The buffers that one thread uses to solve one segment after another.
+pub(super) struct Workspace<B, R: RightSide> {
+    kernel: Kernel,
+    banding: Banding<B, R>,
+    grouped: Grouped<R::Value>,
+}
+
+impl<B: Band, R: RightSide> Workspace<B, R> {
+    pub(super) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
+        let banding = Banding::new(shape.segment_slots as usize)?;
+        Ok(Self { kernel, banding, grouped: Grouped::default() })
+    }
+
+    /// Solves the system into a segment's bytes. Free variables are zero.
+    pub(super) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
+        self.kernel.run(Solve { banding: &self.banding, free: |_| 0, layout, bytes });
+    }
+}
+
 /// The result of filling a segment.
 pub(super) struct Outcome<V> {
     /// One byte per shard: a bit for each bumped bucket.
@@ -60,11 +83,11 @@ pub(super) struct Outcome<V> {
 
 impl<V: Value> Balancing<'_, V> {
     /// Inserts the segment's keys into the workspace's system.
-    pub(super) fn run<B: Band, R: Goal<Value = V>>(
+    pub(super) fn run<B: Band, R: RightSide<Value = V>>(
         self,
         workspace: &mut Workspace<B, R>,
     ) -> Result<Outcome<V>, Failure> {
-        let (kernel, banding, grouped) = workspace.system();
+        let Workspace { kernel, banding, grouped } = workspace;
         kernel.run(Fill { segment: self, banding, grouped })
     }
 
@@ -82,13 +105,13 @@ impl<V: Value> Balancing<'_, V> {
 }
 
 /// A segment, and the system that it is inserted into.
-struct Fill<'a, B, R: Goal> {
+struct Fill<'a, B, R: RightSide> {
     segment: Balancing<'a, R::Value>,
     banding: &'a mut Banding<B, R>,
     grouped: &'a mut Grouped<R::Value>,
 }
 
-impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
+impl<B: Band, R: RightSide> Work for Fill<'_, B, R> {
     type Output = Result<Outcome<R::Value>, Failure>;
 
     #[inline(always)]
@@ -98,7 +121,7 @@ impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
         try_reserve(&mut outcome.metadata, shards.in_segment())?;
         outcome.metadata.resize(shards.in_segment(), 0);
         self.banding.clear();
-        self.shelve()?;
+        self.group()?;
         try_reserve(&mut outcome.bumped, arrived.len())?;
         outcome.bumped.extend_from_slice(arrived);
         let last = self.last_level();
@@ -116,7 +139,7 @@ impl<B: Band, R: Goal> Work for Fill<'_, B, R> {
     }
 }
 
-impl<B: Band, R: Goal> Fill<'_, B, R> {
+impl<B: Band, R: RightSide> Fill<'_, B, R> {
     /// The last level that has a shard in this segment.
     #[inline(always)]
     fn last_level(&self) -> u32 {
@@ -127,7 +150,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
 
     /// Groups the keys by shard and bucket.
     #[inline(always)]
-    fn shelve(&mut self) -> Result<(), Failure> {
+    fn group(&mut self) -> Result<(), Failure> {
         let shards = self.segment.shards;
         let groups = shards.in_segment() * BUCKETS;
         self.grouped.fill(groups, self.segment.items(), |hash| {
@@ -148,7 +171,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         let equations = bumped.iter().map(|&item| {
             let place = shards.at_level(level, Seeded::from_number(item.hash));
             loads[shards.in_its_segment(place.position)] += 1;
-            equation(starts, place.position, item.map(|_| place.hash))
+            item.map(|_| place.hash).equation_at(starts, place.position)
         });
         self.banding.insert_all(equations).ok_or(Failure::NoSeed)
     }
@@ -190,7 +213,7 @@ impl<B: Band, R: Goal> Fill<'_, B, R> {
         if load + items.len() <= max {
             let equations = items
                 .iter()
-                .map(|&item| equation(starts, shards.primary_position(item.hash), item));
+                .map(|&item| item.equation_at(starts, shards.primary_position(item.hash)));
             if let Some(redundant) = self.banding.insert_all_or_none(equations, rows)? {
                 outcome.redundant += redundant;
                 self.grouped.loads[shard] = load + items.len();
@@ -211,19 +234,5 @@ fn grow<T>(bumped: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     match bumped.capacity() - bumped.len() < additional {
         true => try_reserve(bumped, additional.max(bumped.len())),
         false => Ok(()),
-    }
-}
-
-#[inline(always)]
-fn equation<B: Band, R: Goal>(
-    starts: Starts,
-    position: Seeded,
-    item: Item<Seeded, R::Value>,
-) -> Equation<B, R> {
-    let start = starts.start(position);
-    Equation {
-        start: start as usize,
-        coefficients: starts.coefficients(item.hash, start),
-        right_side: R::of(item),
     }
 }

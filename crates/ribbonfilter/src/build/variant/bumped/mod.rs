@@ -9,7 +9,7 @@
 //!
 //! - [`window`](super::window) orders the keys of a segment,
 //! - [`segment`] decides which keys each bucket bumps,
-//! - [`batched`](super::batched) inserts classes of keys, each completely or not at all.
+//! - [`system`](super::system) inserts classes of keys, each completely or not at all.
 //!
 //! Layers are solved one after another, because each receives the keys that the preceding one
 //! bumps. The segments of a layer are independent and distributed among threads. Neither the codes
@@ -20,11 +20,10 @@
 mod segment;
 
 use self::segment::{Bumping, Fill, Workspace};
-use super::batched::{Batched, System};
-use super::standard;
-use super::{Failure, Solved};
+use super::system::{Elimination, ValueOf, with_elimination};
+use super::{Failure, Solved, standard};
 use crate::build::{
-    Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
+    Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, for_each_segment, workspaces,
 };
 use crate::error::OutOfMemory;
 use crate::kernel::Kernel;
@@ -32,24 +31,18 @@ use crate::plan::standard_queue_limit;
 use crate::progress::Reporter;
 use crate::ribbon::layers::Codes;
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, with_band};
-use crate::solve::byte_sliced::{ByteSliced, Eliminator};
-use crate::solve::four_russians::FourRussians;
+use crate::solve::banding::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
 use alloc::vec::Vec;
 
-pub(super) fn solve<R: Goal>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
-    let means = Eliminator::of(task.resources.kernel);
-    with_band!(task.plan.shape.width, B => match means {
-        Some(means) => solve_layers::<B, R, Batched<B, R, ByteSliced>>(task, means),
-        None => solve_layers::<B, R, Batched<B, R, FourRussians<B, R>>>(task, ()),
-    })
+pub(super) fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
+    with_elimination!(task.plan.shape.width, task.resources.kernel, R, solve_layers(task))
 }
 
-fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
-    task: &mut Task<'_, '_, R::Value>,
-    means: S::Means,
+fn solve_layers<E: Elimination>(
+    cpu: E::Cpu,
+    task: &mut Task<'_, '_, ValueOf<E>>,
 ) -> Result<Solved, Failure> {
     let Task { plan, keys, bytes, resources, progress } = task;
     let shape = plan.shape;
@@ -67,13 +60,13 @@ fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
         let keys = further.as_ref().unwrap_or(keys);
         if number == shape.further.layers().len() {
             let last = keys.group(all)?;
-            solve_last::<B, R>(&alone, last.segment(0), bytes, *resources, &mut solved)?;
+            solve_last::<E>(cpu, &alone, last.segment(0), bytes, *resources, &mut solved)?;
             break;
         }
-        let (mine, behind) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
-        let found = fill_layer::<S>(means, &alone, keys, mine, *resources, progress)?;
+        let (mine, rest) = bytes.split_at_mut(alone.layout().size_in_bytes() as usize);
+        let found = fill_layer::<E>(cpu, &alone, keys, mine, *resources, progress)?;
         bumped = Some(gather(&mut solved, found)?);
-        (bytes, first_slot) = (behind, first_slot + layer.slots());
+        (bytes, first_slot) = (rest, first_slot + layer.slots());
     }
     if solved.codes.exceptions.len() > shape.further.exceptions as usize {
         return Err(Failure::NoSeed);
@@ -82,23 +75,20 @@ fn solve_layers<B: Band, R: Goal, S: System<Value = R::Value>>(
 }
 
 /// Fills and solves all segments of a bumping layer.
-fn fill_layer<S: System>(
-    means: S::Means,
+fn fill_layer<E: Elimination>(
+    cpu: E::Cpu,
     layer: &Shape,
-    keys: &Keys<'_, S::Value>,
+    keys: &Keys<'_, ValueOf<E>>,
     bytes: &mut [u8],
     resources: Resources,
     progress: &mut Reporter<'_>,
-) -> Result<Vec<Bumping<S::Value>>, Failure> {
-    let threads = resources.threads().min(usize::try_from(layer.segments()).unwrap_or(usize::MAX));
-    let mut workspaces = Vec::new();
-    for _ in 0..threads.max(1) {
-        workspaces.push(Workspace::<S>::new(means, layer)?);
-    }
-    let room = resources.budget_for_bumped();
-    each_group(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
+) -> Result<Vec<Bumping<ValueOf<E>>>, Failure> {
+    let new = || Workspace::<E>::new(cpu, layer);
+    let mut workspaces = workspaces(layer, resources.threads(), new)?;
+    let budget = resources.budget_for_bumped();
+    for_each_segment(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
         let bumping = resources.kernel.run(Fill { workspace, segment })?;
-        room.take(bumping.bumped.len())?;
+        budget.take(bumping.bumped.len())?;
         Ok(bumping)
     })
 }
@@ -124,15 +114,16 @@ fn gather<V: Value>(
 }
 
 /// Solves the last layer under the lowest seed that works.
-fn solve_last<B: Band, R: Goal>(
+fn solve_last<E: Elimination>(
+    cpu: E::Cpu,
     layer: &Shape,
-    keys: &[Item<u64, R::Value>],
+    keys: &[Item<u64, ValueOf<E>>],
     bytes: &mut [u8],
     resources: Resources,
     solved: &mut Solved,
 ) -> Result<(), Failure> {
-    let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, B::WIDTH);
-    let mut workspace = standard::Workspace::<B, R>::new(layer, resources.kernel)?;
+    let limit = standard_queue_limit(keys.len() as u64, layer.segment_slots, layer.width);
+    let mut workspace = standard::Workspace::<E>::new(cpu, layer, resources.kernel)?;
     let found = workspace.first_seed(limit, keys)?;
     let (seed, redundant) = found.ok_or(Failure::NoSeed)?;
     workspace.solve(&layer.layout(), bytes);
@@ -144,22 +135,19 @@ fn solve_last<B: Band, R: Goal>(
 /// The numbers of empty slots in a bumping layer of one segment and of buckets that bump all their
 /// keys, for simulations.
 pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
-    fn run<S: System<Value = ()>>(
-        means: S::Means,
+    fn fill<E: Elimination<RightSide = u32>>(
+        cpu: E::Cpu,
         layer: &Shape,
         keys: &[Item<u64, ()>],
         kernel: Kernel,
     ) -> Bumping<()> {
         let layout = layer.layout();
-        let mut bytes = vec![0; layout.size_in_bytes() as usize];
-        let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
-        let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
+        let bytes = &mut vec![0; layout.size_in_bytes() as usize];
+        let segment = Segment { number: 0, keys, first_slot: 0, layout, bytes };
+        let mut workspace = Workspace::<E>::new(cpu, layer).expect("memory");
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
-    let bumping = with_band!(layer.width, B => match Eliminator::of(kernel) {
-        Some(means) => run::<Batched<B, u32, ByteSliced>>(means, layer, keys, kernel),
-        None => run::<Batched<B, u32, FourRussians<B, u32>>>((), layer, keys, kernel),
-    });
+    let bumping = with_elimination!(layer.width, kernel, u32, fill(layer, keys, kernel));
     let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
     (layer.segment_slots - rows, bumping.exceptions.len())
 }

@@ -22,7 +22,7 @@
 //! bucket overlap the first slots of a bucket. Keys with low starts are therefore the ones that fit
 //! least often, and the ones that a bucket bumps.
 
-use crate::build::variant::batched::System;
+use crate::build::variant::system::{Elimination, System, ValueOf};
 use crate::build::variant::window::{WINDOW, Window, scatter};
 use crate::build::{Item, Ordered, Segment, Value};
 use crate::error::OutOfMemory;
@@ -30,6 +30,7 @@ use crate::kernel::{Instructions, Work};
 use crate::ribbon::equation::{Seed, Seeded, Starts};
 use crate::ribbon::layers::{Buckets, MAX_CODE};
 use crate::ribbon::shape::Shape;
+use crate::solve::banding::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
@@ -47,56 +48,49 @@ pub(super) struct Bumping<V> {
 }
 
 /// The buffers that one thread uses to fill one segment after another.
-pub(super) struct Workspace<S: System> {
+pub(super) struct Workspace<E: Elimination> {
     segment_slots: u64,
     starts: Starts,
     buckets: Buckets,
-    ordered: Ordered<S::Value>,
-    window: Window<S::Value>,
-    system: S,
-    /// Whether the system may hold rows of an earlier segment.
-    used: bool,
+    ordered: Ordered<ValueOf<E>>,
+    window: Window<ValueOf<E>>,
+    system: System<E>,
 }
 
-impl<S: System> Workspace<S> {
+impl<E: Elimination> Workspace<E> {
     /// Allocates buffers for the segments of a layer.
-    pub(super) fn new(means: S::Means, layer: &Shape) -> Result<Self, OutOfMemory> {
-        let (slots, columns) = (layer.segment_slots, layer.columns as usize);
+    pub(super) fn new(cpu: E::Cpu, layer: &Shape) -> Result<Self, OutOfMemory> {
         Ok(Self {
             segment_slots: layer.segment_slots,
             starts: layer.starts(),
             buckets: Buckets::of(layer.width),
             ordered: Ordered::default(),
             window: Window::new(layer.starts())?,
-            system: S::new(means, slots, layer.starts(), columns)?,
-            used: false,
+            system: System::new(cpu, layer)?,
         })
     }
 }
 
 /// Fills a segment and solves it.
-pub(super) struct Fill<'a, 'b, S: System> {
-    pub(super) workspace: &'a mut Workspace<S>,
-    pub(super) segment: Segment<'b, S::Value>,
+pub(super) struct Fill<'a, 'b, E: Elimination> {
+    pub(super) workspace: &'a mut Workspace<E>,
+    pub(super) segment: Segment<'b, ValueOf<E>>,
 }
 
-impl<S: System> Work for Fill<'_, '_, S> {
-    type Output = Result<Bumping<S::Value>, OutOfMemory>;
+impl<E: Elimination> Work for Fill<'_, '_, E> {
+    type Output = Result<Bumping<ValueOf<E>>, OutOfMemory>;
 
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) -> Self::Output {
         let Self { workspace, segment } = self;
         let mut bumping = Bumping::default();
-        let number = segment.first_slot / workspace.segment_slots;
         try_reserve(&mut bumping.codes, workspace.bucket_count())?;
         // About the number of surplus keys.
         try_reserve(&mut bumping.bumped, segment.keys.len() / 8)?;
         let Workspace { ordered, starts, .. } = workspace;
         scatter(ordered, segment.keys, *starts, SEED)?;
-        if core::mem::replace(&mut workspace.used, true) {
-            workspace.system.clear();
-        }
-        workspace.fill_windows(instructions, number, &mut bumping)?;
+        workspace.system.begin();
+        workspace.fill_windows(segment.number, &mut bumping)?;
         // Buckets without a start bump nothing.
         bumping.codes.resize(workspace.bucket_count(), NOTHING);
         workspace.system.solve(instructions, &segment.layout, segment.bytes);
@@ -110,17 +104,16 @@ pub(super) const SEED: Seed = Seed::new(0);
 /// The code of a bucket that bumps nothing.
 const NOTHING: u8 = 3;
 
-impl<S: System> Workspace<S> {
+impl<E: Elimination> Workspace<E> {
     fn bucket_count(&self) -> usize {
         (self.segment_slots >> self.buckets.log) as usize
     }
 
     #[inline(always)]
-    fn fill_windows<I: Instructions>(
+    fn fill_windows(
         &mut self,
-        instructions: I,
         segment: u64,
-        bumping: &mut Bumping<S::Value>,
+        bumping: &mut Bumping<ValueOf<E>>,
     ) -> Result<(), OutOfMemory> {
         let Self { buckets, ordered, window, system, segment_slots, .. } = self;
         for (number, part) in ordered.parts().enumerate() {
@@ -128,11 +121,7 @@ impl<S: System> Workspace<S> {
             window.fill(part, first_start)?;
             let end = WINDOW.min(*segment_slots as usize - first_start);
             for first in (0..end).step_by(1 << buckets.log) {
-                let kept = Bucket { buckets: *buckets, first, window }.fill(
-                    instructions,
-                    system,
-                    bumping,
-                )?;
+                let kept = Bucket { buckets: *buckets, first, window }.fill(system, bumping)?;
                 let rest = window.keys(first..first + kept);
                 try_reserve_some(&mut bumping.bumped, rest.items.len())?;
                 let moved = |item: &Item<_, _>| item.map(|hash: Seeded| hash.next_layer(segment));
@@ -166,10 +155,9 @@ impl<V: Value> Bucket<'_, V> {
     /// describes the keys that the system holds. If not even the first class fits, no code can say
     /// so: the bucket is listed as an exception.
     #[inline(always)]
-    fn fill<S: System<Value = V>, I: Instructions>(
+    fn fill<E: Elimination<RightSide: RightSide<Value = V>>>(
         self,
-        instructions: I,
-        system: &mut S,
+        system: &mut System<E>,
         bumping: &mut Bumping<V>,
     ) -> Result<usize, OutOfMemory> {
         let Self { buckets, first, window } = self;
@@ -177,7 +165,7 @@ impl<V: Value> Bucket<'_, V> {
         let mut code = None;
         for (next, threshold) in (0..).zip(buckets.thresholds) {
             let class = window.keys(first + threshold as usize..first + kept);
-            let Some(filled) = system.insert(instructions, class)? else { break };
+            let Some(filled) = system.insert(class)? else { break };
             bumping.redundant += (class.items.len() - filled) as u64;
             kept = threshold as usize;
             code = Some(next);

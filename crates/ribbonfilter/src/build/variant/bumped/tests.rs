@@ -2,13 +2,16 @@
 
 use super::*;
 use crate::build::Segment;
-use crate::build::variant::one_by_one::OneByOne;
+use crate::build::variant::system::{InBytes, OneByOne};
 use crate::error::Kind;
 use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::equation::{Balance, mix, seeded, segment};
 use crate::ribbon::layers::{Buckets, Further};
 use crate::ribbon::layout::Order;
+use crate::ribbon::width::with_band;
+use crate::solve::byte_sliced::Eliminator;
+use crate::solve::four_russians::FourRussians;
 use crate::testing::Random;
 use crate::{BuildError, Filter, Variant, Width};
 use alloc::format;
@@ -32,19 +35,19 @@ fn layer(width: Width, segment_slots: u64, columns: u32, boundary: u64) -> Shape
 }
 
 /// For each set of keys, what a segment bumps and its bytes.
-fn filled<S: System>(
-    means: S::Means,
+fn filled<E: Elimination>(
+    cpu: E::Cpu,
     layer: &Shape,
     key_sets: &[Vec<u64>],
-    value: fn(u64) -> S::Value,
+    value: fn(u64) -> ValueOf<E>,
     kernel: Kernel,
-) -> Vec<(Bumping<S::Value>, Vec<u8>)> {
-    let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
+) -> Vec<(Bumping<ValueOf<E>>, Vec<u8>)> {
+    let mut workspace = Workspace::<E>::new(cpu, layer).expect("memory");
     let layout = layer.layout();
     let fill = |keys: &Vec<u64>| {
         let mut bytes = vec![0xa5; layout.size_in_bytes() as usize];
         let keys: Vec<_> = keys.iter().map(|&hash| Item { hash, value: value(hash) }).collect();
-        let segment = Segment { keys: &keys, first_slot: 0, layout, bytes: &mut bytes };
+        let segment = Segment { number: 0, keys: &keys, first_slot: 0, layout, bytes: &mut bytes };
         let bumping = kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory");
         (bumping, bytes)
     };
@@ -118,7 +121,7 @@ fn a_class_at_once_is_the_same_as_one_by_one_for_values() {
     }
 }
 
-fn check_both_ways<R: Goal>(
+fn check_both_ways<R: RightSide>(
     (slots, columns, boundary): (u64, u32, u64),
     value: fn(u64) -> R::Value,
 ) {
@@ -131,10 +134,10 @@ fn check_both_ways<R: Goal>(
             let expected = filled::<OneByOne<B, R>>((), &layer, &sets, value, portable);
             for kernel in Kernel::available() {
                 let what = format!("{width}, {slots} slots");
-                let by_tables = filled::<Batched<B, R, FourRussians<B, R>>>((), &layer, &sets, value, kernel);
+                let by_tables = filled::<FourRussians<B, R>>((), &layer, &sets, value, kernel);
                 assert_same(&by_tables, &expected, &what);
-                if let Some(means) = Eliminator::of(kernel) {
-                    let by_planes = filled::<Batched<B, R, ByteSliced>>(means, &layer, &sets, value, kernel);
+                if let Some(cpu) = Eliminator::of(kernel) {
+                    let by_planes = filled::<InBytes<B, R>>(cpu, &layer, &sets, value, kernel);
                     assert_same(&by_planes, &expected, &what);
                 }
             }

@@ -1,6 +1,6 @@
 //! Measures from the starts alone how crowded a segment is under a seed.
 
-use super::Item;
+use crate::build::Item;
 use crate::error::OutOfMemory;
 use crate::ribbon::equation::{Seed, Starts, seeded};
 use crate::ribbon::rate;
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 const COUNTERS_LOG: u32 = 15;
 
 /// Counts keys by their starts, for one segment and one seed at a time.
-pub(crate) struct Screen {
+pub(super) struct Screen {
     starts: Starts,
     /// Each counter covers `1 << slots_log` starts.
     slots_log: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    pub(crate) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(shape: &Shape) -> Result<Self, OutOfMemory> {
         let starts = shape.starts();
         // In a larger segment this yields at least half as many counters as fit the cache, but not
         // all of them. The rest of the cache is for the keys that stream through.
@@ -35,7 +35,7 @@ impl Screen {
     /// The longest queue of a segment's keys under a seed, or any queue longer than `limit`. A
     /// counter that saturates could stand for any number of keys, so the result is then `u32::MAX`.
     #[inline(always)]
-    pub(crate) fn longest_queue<V>(
+    pub(super) fn longest_queue<V>(
         &mut self,
         keys: &[Item<u64, V>],
         seed: Seed,

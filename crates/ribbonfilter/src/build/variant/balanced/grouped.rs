@@ -3,7 +3,7 @@
 //! The keys are counted, then scattered. Groups are in slot order, so that keys that are inserted
 //! together are adjacent in memory, and so are the rows that they meet.
 
-use super::{Item, Value};
+use crate::build::{Item, Value};
 use crate::error::OutOfMemory;
 use crate::ribbon::equation::Seeded;
 use crate::storage::memory::try_reserve;
@@ -11,12 +11,12 @@ use alloc::vec::Vec;
 
 /// Buffer for one segment's keys, reused for every segment.
 #[derive(Default)]
-pub(crate) struct Grouped<V> {
+pub(super) struct Grouped<V> {
     items: Vec<Item<Seeded, V>>,
     /// The end of each group.
     ends: Vec<usize>,
     /// The number of keys that each shard holds.
-    pub(crate) loads: Vec<usize>,
+    pub(super) loads: Vec<usize>,
     /// The rows that the current bucket has filled.
     rows: Vec<usize>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Grouped<V> {
 impl<V: Value> Grouped<V> {
     /// Orders keys by group.
     #[inline(always)]
-    pub(crate) fn fill(
+    pub(super) fn fill(
         &mut self,
         groups: usize,
         items: impl Iterator<Item = Item<Seeded, V>> + Clone,
@@ -54,7 +54,7 @@ impl<V: Value> Grouped<V> {
 
     /// The keys of a group, and a buffer for the rows that they fill.
     #[inline(always)]
-    pub(crate) fn group(&mut self, group: usize) -> (&[Item<Seeded, V>], &mut Vec<usize>) {
+    pub(super) fn group(&mut self, group: usize) -> (&[Item<Seeded, V>], &mut Vec<usize>) {
         let begin = if group == 0 { 0 } else { self.ends[group - 1] };
         (&self.items[begin..self.ends[group]], &mut self.rows)
     }

@@ -1,6 +1,8 @@
-//! The buffers that one thread uses to solve one segment after another.
+//! The buffers of a thread that solves systems by Algorithm 1 of the paper: Homogeneous ribbons,
+//! and shards that are filled until the first failure.
 
-use super::{Goal, Grouped, Item, Ordered, Screen};
+use super::screen::Screen;
+use crate::build::{Item, Ordered};
 use crate::error::OutOfMemory;
 use crate::kernel::{Instructions, Kernel, Work};
 use crate::ribbon::equation::Seed;
@@ -8,19 +10,18 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
 use crate::solve::back_substitution::Solve;
-use crate::solve::banding::{Banding, Equation};
+use crate::solve::banding::{Banding, RightSide};
 
 /// The linear system of one segment and the buffers around it, reused for every segment.
-pub(crate) struct Workspace<B, R: Goal> {
+pub(crate) struct BandingWorkspace<B, R: RightSide> {
     shape: Shape,
     kernel: Kernel,
     screen: Screen,
     ordered: Ordered<R::Value>,
     banding: Banding<B, R>,
-    grouped: Grouped<R::Value>,
 }
 
-impl<B: Band, R: Goal> Workspace<B, R> {
+impl<B: Band, R: RightSide> BandingWorkspace<B, R> {
     pub(crate) fn new(shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         Ok(Self {
             shape: *shape,
@@ -28,7 +29,6 @@ impl<B: Band, R: Goal> Workspace<B, R> {
             screen: Screen::new(shape)?,
             ordered: Ordered::default(),
             banding: Banding::new(shape.segment_slots as usize)?,
-            grouped: Grouped::default(),
         })
     }
 
@@ -52,17 +52,12 @@ impl<B: Band, R: Goal> Workspace<B, R> {
         self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
     }
 
-    /// The kernel, the system and the buffer for grouped keys, for a variant that orders and
-    /// inserts keys itself.
-    pub(crate) fn system(&mut self) -> (Kernel, &mut Banding<B, R>, &mut Grouped<R::Value>) {
-        (self.kernel, &mut self.banding, &mut self.grouped)
-    }
-
     pub(crate) fn kernel(&self) -> Kernel {
         self.kernel
     }
 
-    /// Solves the system into a segment's bytes.
+    /// Solves the system into a segment's bytes. `free` maps the slot of a free variable to its
+    /// value.
     pub(crate) fn solve(&self, free: impl Fn(u64) -> u64, layout: &Layout, bytes: &mut [u8]) {
         self.kernel.run(Solve { banding: &self.banding, free, layout, bytes });
     }
@@ -84,32 +79,24 @@ impl<V> Work for Count<'_, V> {
     }
 }
 
-struct BandAll<'a, B, R: Goal> {
-    workspace: &'a mut Workspace<B, R>,
+struct BandAll<'a, B, R: RightSide> {
+    workspace: &'a mut BandingWorkspace<B, R>,
     keys: &'a [Item<u64, R::Value>],
     seed: Seed,
 }
 
-impl<B: Band, R: Goal> Work for BandAll<'_, B, R> {
+impl<B: Band, R: RightSide> Work for BandAll<'_, B, R> {
     type Output = Result<Option<u64>, OutOfMemory>;
 
     #[inline(always)]
     fn run<I: Instructions>(self, _: I) -> Self::Output {
-        let Workspace { shape, ordered, banding, .. } = self.workspace;
+        let BandingWorkspace { shape, ordered, banding, .. } = self.workspace;
         let starts = shape.starts();
         ordered.fill(self.keys, self.seed)?;
         banding.clear();
         let mut redundant = 0;
         for part in ordered.parts() {
-            let equations = part.iter().map(|&item| {
-                let start = starts.start(item.hash);
-                Equation {
-                    start: start as usize,
-                    coefficients: starts.coefficients(item.hash, start),
-                    right_side: R::of(item),
-                }
-            });
-            match banding.insert_all(equations) {
+            match banding.insert_all(part.iter().map(|&item| item.equation(starts))) {
                 Some(more) => redundant += more,
                 None => return Ok(None),
             }
