@@ -1,7 +1,7 @@
 //! The settings of a filter: a plain struct in which zero means the default.
 
 use crate::status::{Failure, ribbon_status};
-use ribbonfilter::{Effort, Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{BuildOptions, Effort, Filter, FilterBuilder, Variant, Width};
 
 /// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
 /// then set the ones you need. At most one of the four targets `false_positive_rate`,
@@ -36,18 +36,14 @@ pub struct ribbon_settings {
 impl ribbon_settings {
     /// Creates a builder with these settings.
     pub(crate) fn builder(&self) -> Result<FilterBuilder<'static>, Failure> {
-        let mut builder = self.target(Filter::builder())?.key_seed(self.key_seed);
-        builder = builder.threads(self.threads as usize).effort(self.effort()?);
-        if let Some(variant) = self.variant()? {
-            builder = builder.variant(variant);
-        }
-        if let Some(width) = self.width()? {
-            builder = builder.width(width);
-        }
-        if self.max_memory > 0 {
-            builder = builder.max_memory(self.max_memory);
-        }
-        Ok(builder)
+        let mut options = BuildOptions::default();
+        options.variant = self.variant()?;
+        options.width = self.width()?;
+        options.effort = self.effort()?;
+        options.threads = self.threads as usize;
+        options.max_memory = (self.max_memory > 0).then_some(self.max_memory);
+        options.key_seed = self.key_seed;
+        self.target(Filter::builder().options(options))
     }
 
     /// Sets the one target that is not zero.

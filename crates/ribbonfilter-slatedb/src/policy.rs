@@ -3,7 +3,7 @@
 use crate::builder::RibbonFilterBuilder;
 use crate::filter::RibbonFilter;
 use crate::keys::Keys;
-use ribbonfilter::{BuildError, Effort, Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{BuildError, BuildOptions, Effort, Filter, FilterBuilder, Variant, Width};
 use slatedb::PrefixExtractor;
 use std::fmt;
 use std::sync::Arc;
@@ -21,9 +21,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct RibbonFilterPolicy {
     target: Target,
-    variant: Variant,
-    width: Width,
-    effort: Effort,
+    options: BuildOptions,
     keys: Arc<Keys>,
     name: String,
     /// For size estimates. SlateDB requests one for every write, and a plan takes longer than a
@@ -85,15 +83,11 @@ impl RibbonFilterPolicy {
 
     fn new(target: Target) -> Self {
         let keys = Keys { whole: true, extractor: None };
-        Self {
-            target,
-            variant: Variant::Bumped,
-            width: Width::W64,
-            effort: Effort::Normal,
-            name: name(&keys),
-            keys: Arc::new(keys),
-            bytes_per_key: 0.0,
-        }
+        // One thread, as by default: SlateDB writes several tables concurrently.
+        let mut options = BuildOptions::default();
+        options.variant = Some(Variant::Bumped);
+        options.width = Some(Width::W64);
+        Self { target, options, name: name(&keys), keys: Arc::new(keys), bytes_per_key: 0.0 }
     }
 
     /// Uses this variant instead of [`Variant::Bumped`]. [`Variant::Homogeneous`] is faster to
@@ -112,7 +106,7 @@ impl RibbonFilterPolicy {
     /// # Errors
     /// If the variant is incompatible with the other settings.
     pub fn with_variant(mut self, variant: Variant) -> Result<Self, BuildError> {
-        self.variant = variant;
+        self.options.variant = Some(variant);
         self.checked()
     }
 
@@ -131,7 +125,7 @@ impl RibbonFilterPolicy {
     /// # Errors
     /// If the width is incompatible with the other settings.
     pub fn with_width(mut self, width: Width) -> Result<Self, BuildError> {
-        self.width = width;
+        self.options.width = Some(width);
         self.checked()
     }
 
@@ -153,7 +147,7 @@ impl RibbonFilterPolicy {
     /// # Errors
     /// If the effort is incompatible with the other settings.
     pub fn with_effort(mut self, effort: Effort) -> Result<Self, BuildError> {
-        self.effort = effort;
+        self.options.effort = effort;
         self.checked()
     }
 
@@ -219,9 +213,7 @@ impl RibbonFilterPolicy {
     }
 
     fn settings(&self) -> FilterBuilder<'static> {
-        // SlateDB writes several tables concurrently, so one thread per table is enough.
-        let settings = Filter::builder().threads(1).variant(self.variant).width(self.width);
-        let settings = settings.effort(self.effort);
+        let settings = Filter::builder().options(self.options.clone());
         match self.target {
             Target::Rate(rate) => settings.false_positive_rate(rate),
             Target::BitsPerKey(bits) => settings.bits_per_key(bits),
@@ -266,9 +258,7 @@ impl fmt::Debug for RibbonFilterPolicy {
         f.debug_struct("RibbonFilterPolicy")
             .field("name", &self.name)
             .field("target", &self.target)
-            .field("variant", &self.variant)
-            .field("width", &self.width)
-            .field("effort", &self.effort)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

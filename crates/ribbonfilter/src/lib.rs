@@ -152,6 +152,7 @@ mod storage;
 #[cfg(test)]
 mod testing;
 
+pub use build::BuildOptions;
 pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};

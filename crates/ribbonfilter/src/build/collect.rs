@@ -1,9 +1,9 @@
 //! The common core of both builders: settings and pushed keys in, bytes out.
 
-use crate::build::{self, Item, Resources, Solver, Store, Value};
+use crate::build::{self, BuildOptions, Item, Resources, Solver, Store, Value};
 use crate::error::BuildError;
 use crate::kernel::Kernel;
-use crate::plan::{Means, Plan, Settings};
+use crate::plan::{Means, Plan, Settings, Target};
 use crate::progress::{Progress, Reporter};
 use crate::ribbon::equation::mix;
 use crate::storage::bytes::OwnedBytes;
@@ -11,10 +11,9 @@ use core::ops::ControlFlow;
 
 /// Keys with their values, and the settings of the build.
 pub(crate) struct Collected<'p, V> {
-    pub(crate) settings: Settings,
+    pub(crate) target: Target,
+    pub(crate) options: BuildOptions,
     pub(crate) store: Store<V>,
-    pub(crate) threads: usize,
-    pub(crate) max_memory: Option<u64>,
     pub(crate) kernel: Option<Kernel>,
     progress: Reporter<'p>,
     /// The first failure while keys were pushed, reported by `build`.
@@ -24,10 +23,9 @@ pub(crate) struct Collected<'p, V> {
 impl<V> Default for Collected<'_, V> {
     fn default() -> Self {
         Self {
-            settings: Settings::default(),
+            target: Target::Rate(0.01),
+            options: BuildOptions::default(),
             store: Store::default(),
-            threads: 1,
-            max_memory: None,
             kernel: None,
             progress: Reporter::default(),
             failure: None,
@@ -48,10 +46,9 @@ impl<'p, V: Value> Collected<'p, V> {
         callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'q,
     ) -> Collected<'q, V> {
         Collected {
-            settings: self.settings,
+            target: self.target,
+            options: self.options,
             store: self.store,
-            threads: self.threads,
-            max_memory: self.max_memory,
             kernel: self.kernel,
             progress: Reporter::new(callback),
             failure: self.failure,
@@ -64,7 +61,26 @@ impl<'p, V: Value> Collected<'p, V> {
         if self.len() > 0 {
             self.fail(BuildError::TooLate { setting: "key_seed" });
         }
-        self.settings.key_seed = key_seed;
+        self.options.key_seed = key_seed;
+    }
+
+    /// Sets all options. The directory for spilled hashes is ignored unless the keys of this build
+    /// may be spilled.
+    pub(crate) fn set_options(&mut self, mut options: BuildOptions, spills: bool) {
+        if options.key_seed != self.options.key_seed {
+            self.set_key_seed(options.key_seed);
+        }
+        #[cfg(feature = "std")]
+        if let (Some(directory), true) = (options.spill_to.take(), spills) {
+            self.store.directory = Some(directory);
+        }
+        self.options = options;
+    }
+
+    /// What the planner needs to know.
+    pub(crate) fn settings(&self) -> Settings {
+        let BuildOptions { variant, width, effort, overhead, key_seed, .. } = self.options;
+        Settings { target: self.target, variant, width, overhead, effort, key_seed }
     }
 
     #[inline]
@@ -113,19 +129,19 @@ impl<'p, V: Value> Collected<'p, V> {
     }
 
     pub(crate) fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
-        Ok(self.settings.plan(keys, 0)?.with_means(self.means()))
+        Ok(self.settings().plan(keys, 0)?.with_means(self.means()))
     }
 
     /// Builds according to the settings. Consumes the keys.
     pub(crate) fn build(&mut self, solve: Solver<V>) -> Result<OwnedBytes, BuildError> {
-        let settings = self.settings;
+        let settings = self.settings();
         let (mut store, resources, progress) = self.take()?;
         build::build(&mut store, &settings, solve, resources, progress)
     }
 
     /// Builds and clears the keys, but keeps their buffer for the next ones.
     pub(crate) fn build_and_reset(&mut self, solve: Solver<V>) -> Result<OwnedBytes, BuildError> {
-        let settings = self.settings;
+        let settings = self.settings();
         let (mut store, resources, progress) = self.take()?;
         let built = build::build(&mut store, &settings, solve, resources, progress);
         self.store = store;
@@ -157,14 +173,14 @@ impl<'p, V: Value> Collected<'p, V> {
     }
 
     fn means(&self) -> Means {
-        let max_memory = self.max_memory.unwrap_or(u64::MAX);
+        let max_memory = self.options.max_memory.unwrap_or(u64::MAX);
         let runs = self.store.runs(max_memory);
         Means { threads: self.thread_count() as u64, max_memory, runs }
     }
 
     /// The number of threads that a build will use.
-    fn thread_count(&self) -> usize {
-        match self.threads {
+    pub(crate) fn thread_count(&self) -> usize {
+        match self.options.threads {
             #[cfg(feature = "parallel")]
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             #[cfg(feature = "parallel")]

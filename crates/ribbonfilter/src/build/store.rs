@@ -112,6 +112,7 @@ impl<V: Value> Store<V> {
             self.spill = Some(Spill::create(directory, runs)?);
         }
         if let Some(spill) = &mut self.spill {
+            assert!(!Item::<u64, V>::CAN_CONTRADICT, "values are not spilled");
             // There can be more than one run if the memory limit was set after the keys were
             // pushed.
             let run = usize::try_from(runs.items).unwrap_or(usize::MAX);

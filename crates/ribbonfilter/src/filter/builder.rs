@@ -1,14 +1,14 @@
 //! Keys go in, a filter comes out.
 
+use crate::Key;
 use crate::build::collect::Collected;
+use crate::build::option_methods;
 use crate::build::variant::solve_filter;
 use crate::error::BuildError;
 use crate::filter::Filter;
-use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
-use crate::{Effort, Key, Variant, Width};
 use core::fmt;
 use core::ops::ControlFlow;
 
@@ -33,9 +33,22 @@ use core::ops::ControlFlow;
 /// # Ok::<(), ribbonfilter::BuildError>(())
 /// ```
 ///
-/// The bytes that come out are a function of the set of keys and the settings: the order
-/// of the keys does not matter. Duplicates do no harm. If more than one key in 1024 is
-/// one, they are removed and the filter is planned for the distinct keys.
+/// The options that all builders have in common are in [`BuildOptions`](crate::BuildOptions); a
+/// plan shows their effect before any work:
+///
+/// ```
+/// use ribbonfilter::{Effort, Filter};
+///
+/// let plan = Filter::builder().effort(Effort::Thorough).columns(8.0).plan_for(4000)?;
+/// assert_eq!(plan.slots(), 4001);
+/// let plan = Filter::builder().overhead(0.2).plan_for(5000)?;
+/// assert_eq!(plan.slots(), 6000);
+/// # Ok::<(), ribbonfilter::BuildError>(())
+/// ```
+///
+/// The bytes depend only on the set of keys and the options, not on the order of the keys, the
+/// number of threads or the memory limit. Duplicates do no harm. If more than one key in 1024 is a
+/// duplicate, they are removed and the filter is planned for the distinct keys.
 #[derive(Default)]
 pub struct FilterBuilder<'p> {
     collected: Collected<'p, ()>,
@@ -54,7 +67,7 @@ impl<'p> FilterBuilder<'p> {
         self.target(Target::Rate(rate))
     }
 
-    /// Aims for a size a key, at most this, everything stored included. For few keys the
+    /// Aims for at most this number of bits per key, everything stored included. For few keys the
     /// footer counts: prefer a rate there.
     ///
     /// ```
@@ -92,121 +105,10 @@ impl<'p> FilterBuilder<'p> {
         self.target(Target::Columns(columns))
     }
 
+    option_methods!(spills: true);
+
     fn target(mut self, target: Target) -> Self {
-        self.collected.settings.target = target;
-        self
-    }
-
-    /// Takes this variant instead of the planner's choice.
-    ///
-    /// ```
-    /// use ribbonfilter::{Filter, Variant};
-    ///
-    /// let plan = Filter::builder().variant(Variant::Homogeneous).plan_for(5000)?;
-    /// assert_eq!(plan.variant(), Variant::Homogeneous);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn variant(mut self, variant: Variant) -> Self {
-        self.collected.settings.variant = Some(variant);
-        self
-    }
-
-    /// Takes this width instead of the planner's choice.
-    ///
-    /// ```
-    /// use ribbonfilter::{Filter, Width};
-    ///
-    /// let plan = Filter::builder().width(Width::W64).plan_for(5000)?;
-    /// assert_eq!(plan.width(), Width::W64);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn width(mut self, width: Width) -> Self {
-        self.collected.settings.width = Some(width);
-        self
-    }
-
-    /// How much time the build may take for a smaller filter.
-    ///
-    /// ```
-    /// use ribbonfilter::{Effort, Filter};
-    ///
-    /// let plan = Filter::builder().effort(Effort::Thorough).columns(8.0).plan_for(4000)?;
-    /// assert_eq!(plan.slots(), 4001);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn effort(mut self, effort: Effort) -> Self {
-        self.collected.settings.effort = effort;
-        self
-    }
-
-    /// Takes at least this fraction of slots more than keys, for a faster build: 0.2 is 20 %.
-    /// Never fewer than the planner would.
-    ///
-    /// ```
-    /// let plan = ribbonfilter::Filter::builder().overhead(0.2).plan_for(5000)?;
-    /// assert_eq!(plan.slots(), 6000);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn overhead(mut self, share: f64) -> Self {
-        self.collected.settings.overhead = share;
-        self
-    }
-
-    /// Hashes keys under this seed, which the filter keeps. It must be set before the first
-    /// key; after that it makes [`finish`](Self::finish) fail.
-    ///
-    /// ```
-    /// use ribbonfilter::Filter;
-    ///
-    /// let mut builder = Filter::builder().key_seed(0x5eed);
-    /// builder.push("ada");
-    /// assert!(builder.finish()?.contains("ada"));
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.set_key_seed(key_seed);
-        self
-    }
-
-    /// Builds on this number of threads, by default one; 0 stands for all that the system offers.
-    /// Without the feature `parallel` it is always one. The bytes are the same for any number.
-    ///
-    /// ```
-    /// use ribbonfilter::Filter;
-    ///
-    /// let build = |threads| {
-    ///     let mut builder = Filter::builder().threads(threads);
-    ///     builder.extend(0..200_000);
-    ///     builder.finish()
-    /// };
-    /// assert_eq!(build(1)?.as_bytes(), build(3)?.as_bytes());
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.collected.threads = threads;
-        self
-    }
-
-    /// Takes no more memory than this for the build, pushed hashes and the filter included,
-    /// or refuses before any work. [`Plan::peak_memory`] reports what it takes. With
-    /// `spill_to`, hashes go to disk instead.
-    ///
-    /// ```
-    /// use ribbonfilter::{BuildError, Filter};
-    ///
-    /// let mut builder = Filter::builder().max_memory(10_000);
-    /// builder.extend(0..10_000);
-    /// assert!(matches!(builder.finish(), Err(BuildError::MemoryLimit { .. })));
-    /// ```
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.collected.max_memory = Some(bytes);
+        self.collected.target = target;
         self
     }
 
@@ -275,7 +177,7 @@ impl<'p> FilterBuilder<'p> {
     /// ```
     #[inline]
     pub fn push(&mut self, key: impl Key) {
-        self.push_hash(key.key_hash(self.collected.settings.key_seed));
+        self.push_hash(key.key_hash(self.collected.options.key_seed));
     }
 
     /// Adds a key by a 64-bit hash of the caller's, to be queried by
@@ -364,7 +266,7 @@ impl<'p> FilterBuilder<'p> {
     /// # Errors
     /// If the settings contradict themselves.
     pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
-        self.collected.settings.max_keys(bytes)
+        self.collected.settings().max_keys(bytes)
     }
 
     /// Builds the filter.
@@ -415,14 +317,6 @@ impl<'p> FilterBuilder<'p> {
         self.collected.reset();
     }
 
-    /// Builds with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.collected.kernel = Some(kernel);
-        self
-    }
-
     /// Builds the filter and writes its bytes; returns how many.
     ///
     /// ```
@@ -459,7 +353,7 @@ fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Filter, BuildError> {
 /// ```
 impl<K: Key> Extend<K> for FilterBuilder<'_> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let key_seed = self.collected.settings.key_seed;
+        let key_seed = self.collected.options.key_seed;
         self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
     }
 }
@@ -467,7 +361,8 @@ impl<K: Key> Extend<K> for FilterBuilder<'_> {
 impl fmt::Debug for FilterBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBuilder")
-            .field("settings", &self.collected.settings)
+            .field("target", &self.collected.target)
+            .field("options", &self.collected.options)
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

@@ -1,14 +1,14 @@
 //! Keys and values go in, a function comes out.
 
 use super::{Function, Rows};
+use crate::Key;
 use crate::build::collect::Collected;
+use crate::build::option_methods;
 use crate::build::variant::solve_function;
 use crate::error::BuildError;
-use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
-use crate::{Effort, Key, Variant, Width};
 use core::fmt;
 use core::ops::ControlFlow;
 
@@ -77,118 +77,12 @@ impl<'p> FunctionBuilder<'p> {
         self.with(rows)
     }
 
+    option_methods!(spills: false);
+
     fn with(mut self, rows: Rows) -> Self {
         let Rows { value_bits: value, fingerprint_bits: fingerprint } = rows;
-        self.collected.settings.target = Target::Bits { value, fingerprint };
+        self.collected.target = Target::Bits { value, fingerprint };
         self.rows = rows;
-        self
-    }
-
-    /// Takes this variant instead of the planner's choice: Standard, Balanced or Bumped.
-    ///
-    /// ```
-    /// use ribbonfilter::{BuildError, Function, Variant};
-    ///
-    /// let builder = Function::builder().value_bits(7).variant(Variant::Balanced);
-    /// assert_eq!(builder.plan_for(5000)?.variant(), Variant::Balanced);
-    /// let refused = builder.variant(Variant::Homogeneous).plan_for(5000);
-    /// assert!(matches!(refused, Err(BuildError::NotForFunctions { .. })));
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn variant(mut self, variant: Variant) -> Self {
-        self.collected.settings.variant = Some(variant);
-        self
-    }
-
-    /// Takes this width instead of the planner's choice.
-    ///
-    /// ```
-    /// use ribbonfilter::{Function, Width};
-    ///
-    /// let plan = Function::builder().value_bits(7).width(Width::W64).plan_for(5000)?;
-    /// assert_eq!(plan.width(), Width::W64);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn width(mut self, width: Width) -> Self {
-        self.collected.settings.width = Some(width);
-        self
-    }
-
-    /// How much time the build may take for a smaller function.
-    ///
-    /// ```
-    /// use ribbonfilter::{Effort, Function};
-    ///
-    /// let builder = Function::builder().value_bits(7).effort(Effort::Thorough);
-    /// assert_eq!(builder.plan_for(4000)?.slots(), 4001);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn effort(mut self, effort: Effort) -> Self {
-        self.collected.settings.effort = effort;
-        self
-    }
-
-    /// Takes at least this fraction of slots more than keys, for a faster build: 0.2 is 20 %.
-    /// Never fewer than the planner would.
-    ///
-    /// ```
-    /// let builder = ribbonfilter::Function::builder().value_bits(7).overhead(0.2);
-    /// assert_eq!(builder.plan_for(5000)?.slots(), 6000);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn overhead(mut self, share: f64) -> Self {
-        self.collected.settings.overhead = share;
-        self
-    }
-
-    /// Hashes keys under this seed, which the function keeps. It must be set before the first
-    /// key; after that it makes [`finish`](Self::finish) fail.
-    ///
-    /// ```
-    /// let mut builder = ribbonfilter::Function::builder().value_bits(7).key_seed(0x5eed);
-    /// builder.push("ada", 36);
-    /// assert_eq!(builder.finish()?.get("ada"), 36);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.set_key_seed(key_seed);
-        self
-    }
-
-    /// Builds on this number of threads, by default one; 0 stands for all that the system offers.
-    /// Without the feature `parallel` it is always one. The bytes are the same for any number.
-    ///
-    /// ```
-    /// let mut builder = ribbonfilter::Function::builder().value_bits(7).threads(1);
-    /// builder.push("ada", 36);
-    /// assert_eq!(builder.finish()?.get("ada"), 36);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.collected.threads = threads;
-        self
-    }
-
-    /// Takes no more memory than this for the build, pushed pairs and the function included,
-    /// or refuses before any work. [`Plan::peak_memory`] reports what it takes. Unlike the keys of
-    /// a filter, pairs are not spilled to disk.
-    ///
-    /// ```
-    /// use ribbonfilter::{BuildError, Function};
-    ///
-    /// let mut builder = Function::builder().value_bits(7).max_memory(10_000);
-    /// builder.extend((0..10_000u32).map(|key| (key, 1)));
-    /// assert!(matches!(builder.finish(), Err(BuildError::MemoryLimit { .. })));
-    /// ```
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.collected.max_memory = Some(bytes);
         self
     }
 
@@ -225,7 +119,7 @@ impl<'p> FunctionBuilder<'p> {
     /// ```
     #[inline]
     pub fn push(&mut self, key: impl Key, value: u64) {
-        self.push_hash(key.key_hash(self.collected.settings.key_seed), value);
+        self.push_hash(key.key_hash(self.collected.options.key_seed), value);
     }
 
     /// Adds a key by a 64-bit hash of the caller's, to be queried by
@@ -313,7 +207,7 @@ impl<'p> FunctionBuilder<'p> {
     /// # Errors
     /// If the settings contradict themselves.
     pub fn max_keys(&self, bytes: u64) -> Result<u64, BuildError> {
-        self.collected.settings.max_keys(bytes)
+        self.collected.settings().max_keys(bytes)
     }
 
     /// Builds the function.
@@ -410,14 +304,6 @@ impl<'p> FunctionBuilder<'p> {
         }
         Ok(())
     }
-
-    /// Builds with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.collected.kernel = Some(kernel);
-        self
-    }
 }
 
 fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Function, BuildError> {
@@ -433,7 +319,7 @@ fn opened(built: Result<OwnedBytes, BuildError>) -> Result<Function, BuildError>
 /// ```
 impl<K: Key> Extend<(K, u64)> for FunctionBuilder<'_> {
     fn extend<I: IntoIterator<Item = (K, u64)>>(&mut self, pairs: I) {
-        let key_seed = self.collected.settings.key_seed;
+        let key_seed = self.collected.options.key_seed;
         self.extend_hashes(pairs.into_iter().map(|(key, value)| (key.key_hash(key_seed), value)));
     }
 }
@@ -441,7 +327,8 @@ impl<K: Key> Extend<(K, u64)> for FunctionBuilder<'_> {
 impl fmt::Debug for FunctionBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FunctionBuilder")
-            .field("settings", &self.collected.settings)
+            .field("target", &self.collected.target)
+            .field("options", &self.collected.options)
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

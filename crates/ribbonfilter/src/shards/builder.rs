@@ -4,15 +4,14 @@ use super::assemble::Assembly;
 use super::by_hash::Plain;
 use super::until_full;
 use super::{Shard, Shards, Split};
-use crate::build::Item;
 use crate::build::collect::Collected;
+use crate::build::{Item, option_methods};
 use crate::error::{AssembleError, BuildError};
 use crate::format::{Container, FOOTER_BYTES, Filling, target_digest};
-use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
-use crate::{Effort, Key, Variant, Width};
+use crate::{Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::ControlFlow;
@@ -25,7 +24,8 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 /// Keys are kept as 8 bytes each. Without a target the rate is 0.01. Unless a variant is chosen,
 /// shards are Bumped, but Standard at width 16 and where they are filled
 /// [until they are full](Split::UntilFull). Unless a width is chosen, it is 128 for Bumped and
-/// Standard shards and 64 for others.
+/// Standard shards and 64 for others. Options that builders share are in
+/// [`BuildOptions`](crate::BuildOptions).
 ///
 /// ```
 /// use ribbonfilter::{Shards, Split};
@@ -38,8 +38,9 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 /// # Ok::<(), ribbonfilter::BuildError>(())
 /// ```
 ///
-/// The bytes that come out are a function of the set of keys and the settings, for any
-/// order, the threads, and the processes that built the shards. Duplicates do no harm.
+/// The bytes depend only on the set of keys and the options, not on the order of the keys, the
+/// threads, or the processes that built the shards. Duplicates do no harm. The effort and the
+/// overhead have no influence where shards are filled until they are full.
 pub struct ShardsBuilder<'p> {
     split: Split,
     collected: Collected<'p, ()>,
@@ -64,7 +65,7 @@ impl<'p> ShardsBuilder<'p> {
     /// ```
     #[must_use]
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.collected.settings.target = Target::Rate(rate);
+        self.collected.target = Target::Rate(rate);
         self
     }
 
@@ -79,47 +80,11 @@ impl<'p> ShardsBuilder<'p> {
     /// ```
     #[must_use]
     pub fn columns(mut self, columns: f64) -> Self {
-        self.collected.settings.target = Target::Columns(columns);
+        self.collected.target = Target::Columns(columns);
         self
     }
 
-    /// Chooses the variant of all shards.
-    #[must_use]
-    pub fn variant(mut self, variant: Variant) -> Self {
-        self.collected.settings.variant = Some(variant);
-        self
-    }
-
-    /// Chooses the ribbon width of all shards.
-    #[must_use]
-    pub fn width(mut self, width: Width) -> Self {
-        self.collected.settings.width = Some(width);
-        self
-    }
-
-    /// How much time the builds of shards may take for smaller ones. Without influence where
-    /// shards are filled [until they are full](Split::UntilFull).
-    #[must_use]
-    pub fn effort(mut self, effort: Effort) -> Self {
-        self.collected.settings.effort = effort;
-        self
-    }
-
-    /// Hashes keys under this seed, which is stored. It must be set before the first key; after
-    /// that it makes [`finish`](Self::finish) fail.
-    #[must_use]
-    pub fn key_seed(mut self, key_seed: u64) -> Self {
-        self.collected.set_key_seed(key_seed);
-        self
-    }
-
-    /// Builds on this number of threads; 0 takes all there are. Without the feature `parallel` there
-    /// is one. The bytes are the same for any number.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.collected.threads = threads;
-        self
-    }
+    option_methods!(spills: false);
 
     /// Reports progress, shard by shard; the callback can stop the build.
     #[must_use]
@@ -169,7 +134,7 @@ impl<'p> ShardsBuilder<'p> {
     /// Adds a key.
     #[inline]
     pub fn push(&mut self, key: impl Key) {
-        self.push_hash(key.key_hash(self.collected.settings.key_seed));
+        self.push_hash(key.key_hash(self.collected.options.key_seed));
     }
 
     /// Adds a key by its hash; any 64-bit hash that distinguishes keys.
@@ -230,16 +195,9 @@ impl<'p> ShardsBuilder<'p> {
         self.collected.write(bytes.as_ref(), writer)
     }
 
-    /// The container built with a kernel, for tests.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
-        self.collected.kernel = Some(kernel);
-        self
-    }
-
     fn build(&mut self) -> Result<OwnedBytes, BuildError> {
         let way = self.way()?;
+        self.check_memory(&way)?;
         let (keys, resources, progress) = self.collected.take()?;
         let plain = match way {
             Way::ByHash(plain) => plain,
@@ -256,6 +214,23 @@ impl<'p> ShardsBuilder<'p> {
         })
     }
 
+    /// Returns an error if the build would exceed the memory limit. It holds the pushed hashes, the
+    /// shards that are being built with a copy of their hashes, and all finished shards twice: on
+    /// their own and in the container.
+    fn check_memory(&self, way: &Way) -> Result<(), BuildError> {
+        let Some(limit) = self.collected.options.max_memory else { return Ok(()) };
+        let (shards, settings) = match way {
+            Way::ByHash(plain) => (plain.container.shards(), &plain.settings),
+            Way::UntilFull(settings, _) => (1, settings),
+        };
+        // If there is no plan for a shard, building it reports why.
+        let Ok(shard) = settings.plan(self.len().div_ceil(shards), 0) else { return Ok(()) };
+        let at_a_time = shards.min(self.collected.thread_count() as u64);
+        let finished = shards.saturating_mul(2 * shard.size_in_bytes());
+        let needed = 8 * self.len() + at_a_time * shard.peak_memory() + finished;
+        if needed > limit { Err(BuildError::MemoryLimit { needed, limit }) } else { Ok(()) }
+    }
+
     /// How the shards are built, if the settings are right.
     fn way(&self) -> Result<Way, BuildError> {
         self.split.check()?;
@@ -267,11 +242,11 @@ impl<'p> ShardsBuilder<'p> {
 
     /// What shards that are filled until they are full are made of.
     fn standard(&self) -> Result<(Settings, Width), BuildError> {
-        let variant = self.collected.settings.variant.unwrap_or(Variant::Standard);
+        let variant = self.collected.options.variant.unwrap_or(Variant::Standard);
         if variant != Variant::Standard {
             return Err(BuildError::NotForShards { variant });
         }
-        let settings = Settings { variant: Some(variant), ..self.collected.settings };
+        let settings = Settings { variant: Some(variant), ..self.collected.settings() };
         // Refuses wrong targets.
         let plan = settings.plan(0, 0)?;
         Ok((settings, plan.width()))
@@ -280,7 +255,7 @@ impl<'p> ShardsBuilder<'p> {
     /// What all shards by hash have in common. Nothing of it depends on the number of keys,
     /// which no single shard knows.
     fn plain(&self) -> Result<Plain, BuildError> {
-        let mut settings = self.collected.settings;
+        let mut settings = self.collected.settings();
         let narrow = settings.width == Some(Width::W16);
         let variant = if narrow { Variant::Standard } else { Variant::Bumped };
         settings.variant = settings.variant.or(Some(variant));
@@ -323,7 +298,8 @@ impl fmt::Debug for ShardsBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ShardsBuilder")
             .field("split", &self.split)
-            .field("settings", &self.collected.settings)
+            .field("target", &self.collected.target)
+            .field("options", &self.collected.options)
             .field("len", &self.len())
             .finish_non_exhaustive()
     }
@@ -343,7 +319,7 @@ impl ShardBuilder<'_> {
     /// Adds a key, if it belongs to this shard.
     #[inline]
     pub fn push(&mut self, key: impl Key) {
-        self.push_hash(key.key_hash(self.whole.collected.settings.key_seed));
+        self.push_hash(key.key_hash(self.whole.collected.options.key_seed));
     }
 
     /// Adds a key by its hash, if it belongs to this shard.
@@ -392,7 +368,7 @@ impl ShardBuilder<'_> {
 /// Adds many keys.
 impl<K: Key> Extend<K> for ShardsBuilder<'_> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let key_seed = self.collected.settings.key_seed;
+        let key_seed = self.collected.options.key_seed;
         self.extend_hashes(keys.into_iter().map(|key| key.key_hash(key_seed)));
     }
 }

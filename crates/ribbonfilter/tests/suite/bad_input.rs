@@ -1,7 +1,10 @@
 //! Bad input leads to a typed error that says what to do, never to a panic.
 
 use crate::support::{Keys, build, builder, kinds, random};
-use ribbonfilter::{BuildError, Filter, Function, OpenError, Phase, Shards, Split, Variant, Width};
+use ribbonfilter::{
+    BuildError, BuildOptions, Effort, Filter, Function, OpenError, Phase, Shards, Split, Variant,
+    Width,
+};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
@@ -82,6 +85,59 @@ fn a_key_seed_after_the_first_key() {
     let mut shards = Shards::builder(Split::ByHash { bits: 2 });
     shards.push("ada");
     refused(shards.key_seed(7).finish().map(drop));
+
+    let mut options = BuildOptions::default();
+    let mut filter = Filter::builder().options(options.clone());
+    filter.push("ada");
+    // The same seed once more changes nothing.
+    filter = filter.options(options.clone());
+    options.key_seed = 7;
+    refused(filter.options(options).finish().map(drop));
+}
+
+/// The options of a struct have the same effect as those that are set one by one, and a directory
+/// is ignored where keys are not spilled.
+#[test]
+fn options_from_a_struct() {
+    let mut options = BuildOptions::default();
+    options.variant = Some(Variant::Bumped);
+    options.width = Some(Width::W64);
+    options.effort = Effort::Thorough;
+    options.overhead = 0.1;
+    options.max_memory = Some(12 << 20);
+    options.spill_to = Some(std::env::temp_dir());
+    options.key_seed = 3;
+    let mut one_by_one = builder(Variant::Bumped, Width::W64, 8.0).key_seed(3).overhead(0.1);
+    one_by_one.extend(0..1_000_000);
+    let mut from_struct = Filter::builder().columns(8.0).options(options.clone());
+    from_struct.extend(0..1_000_000);
+    let built = from_struct.finish().expect("spilled");
+    assert_eq!(built.as_bytes(), one_by_one.finish().expect("in memory").as_bytes());
+
+    let limited = |error: BuildError| matches!(error, BuildError::MemoryLimit { .. });
+    let mut function = Function::builder().value_bits(1).options(options.clone());
+    function.extend((0..1_000_000).map(|key| (key, 1)));
+    assert!(limited(function.finish().expect_err("pairs are not spilled")));
+    let mut shards = Shards::builder(Split::ByHash { bits: 2 }).options(options);
+    shards.extend(0..1_000_000);
+    assert!(limited(shards.finish().expect_err("shards are not spilled")));
+}
+
+/// A container is built within a limit that covers its keys and refused below.
+#[test]
+fn memory_of_shards() {
+    for split in [Split::ByHash { bits: 3 }, Split::UntilFull] {
+        let build = |bytes| {
+            let mut builder = Shards::builder(split).max_memory(bytes);
+            builder.extend(0..100_000);
+            builder.finish()
+        };
+        assert!(build(8 << 20).expect("enough").contains(99_999));
+        let Err(BuildError::MemoryLimit { needed, limit: 800_000 }) = build(800_000) else {
+            panic!("{split:?}: the hashes alone take that much");
+        };
+        assert!(build(needed).expect("what the error says").contains(5), "{split:?}");
+    }
 }
 
 #[test]
