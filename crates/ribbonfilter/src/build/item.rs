@@ -5,8 +5,8 @@
 
 use crate::ribbon::equation::{Seeded, Starts};
 use crate::ribbon::width::Band;
-use crate::solve::banding::{Equation, RightSide};
-use core::fmt::Debug;
+use crate::solve::banding::Equation;
+use crate::solve::right_side::RightSide;
 
 /// A key during construction: a hash of it and its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,11 +14,6 @@ pub(crate) struct Item<H, V> {
     pub(crate) hash: H,
     pub(crate) value: V,
 }
-
-/// The value of a key: `()` in a filter, a row of bits in a function.
-pub(crate) trait Value: Copy + Debug + Default + Ord + Send + Sync + 'static {}
-
-impl<V: Copy + Debug + Default + Ord + Send + Sync + 'static> Value for V {}
 
 impl<H, V> Item<H, V> {
     /// Whether two items of one key can contradict each other. If so, insertion order is kept, so

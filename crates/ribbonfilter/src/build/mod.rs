@@ -22,7 +22,7 @@ pub(crate) mod variant;
 
 pub(crate) use contradiction::is_among as contradiction_among;
 pub(crate) use group::Group;
-pub(crate) use item::{Item, Value};
+pub(crate) use item::Item;
 pub use options::BuildOptions;
 pub(crate) use options::option_methods;
 pub(crate) use ordered::Ordered;
@@ -42,6 +42,7 @@ use crate::error::BuildError;
 use crate::format::{self, Footer, Metadata};
 use crate::plan::{Plan, Settings};
 use crate::progress::{Phase, Reporter};
+pub(crate) use crate::solve::right_side::Value;
 use crate::storage::bytes::OwnedBytes;
 
 /// How many times the number of slots is increased before construction fails.

@@ -16,7 +16,7 @@ pub(crate) struct Store<V> {
     /// The directory to spill to, if any.
     pub(crate) directory: Option<Directory>,
     /// The items that were spilled.
-    spill: Option<Spill>,
+    spill: Option<Spill<V>>,
 }
 
 impl<V> Default for Store<V> {
@@ -112,7 +112,6 @@ impl<V: Value> Store<V> {
             self.spill = Some(Spill::create(directory, runs)?);
         }
         if let Some(spill) = &mut self.spill {
-            assert!(!Item::<u64, V>::CAN_CONTRADICT, "values are not spilled");
             // There can be more than one run if the memory limit was set after the keys were
             // pushed.
             let run = usize::try_from(runs.items).unwrap_or(usize::MAX);
@@ -159,7 +158,7 @@ pub(crate) enum Keys<'a, V: Value> {
     /// In memory: a single group.
     Here(Partitioned<'a, V>),
     /// In a file, from which each group is read when it is needed.
-    Spilled(&'a Spill, Schedule),
+    Spilled(&'a Spill<V>, Schedule),
 }
 
 impl<V: Value> Keys<'_, V> {
@@ -198,8 +197,8 @@ impl<V: Value> Keys<'_, V> {
 }
 
 /// The spilled keys without duplicates. Uses at most `limit` bytes, of which `taken` are in use.
-fn distinct(spill: &Spill, limit: u64, taken: u64) -> Result<Spill, BuildError> {
-    let size = size_of::<Item<u64, ()>>() as u64;
+fn distinct<V: Value>(spill: &Spill<V>, limit: u64, taken: u64) -> Result<Spill<V>, BuildError> {
+    let size = size_of::<Item<u64, V>>() as u64;
     // Of the three parts, one holds a cell and one the items to be written.
     let max = limit.saturating_sub(taken) / 3 / size;
     let distinct = spill.distinct(usize::try_from(max).unwrap_or(usize::MAX).max(4))?;

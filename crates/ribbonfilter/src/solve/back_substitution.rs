@@ -8,7 +8,8 @@
 use crate::kernel::{Instructions, Rows, Work};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::ribbon::width::Band;
-use crate::solve::banding::{Banding, RightSide};
+use crate::solve::banding::Banding;
+use crate::solve::right_side::RightSide;
 
 /// The maximum number of slots in a block.
 const BLOCK: usize = 64;

@@ -11,3 +11,4 @@ mod bit_matrix;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
 pub(crate) mod byte_sliced;
 pub(crate) mod four_russians;
+pub(crate) mod right_side;

@@ -1,7 +1,5 @@
 //! Stores hashes in a file until their segments are solved.
 //!
-//! Only filters are spilled. The items that are read back have the default value, which is theirs.
-//!
 //! The file consists of *runs*, written one after another. Each run is ordered by *cell*: the top
 //! bits of the mixed hashes. The beginning of every cell of every run is kept in memory, so a group
 //! of segments is one range of each run and is read sequentially.
@@ -23,6 +21,7 @@ use crate::plan::Runs;
 use crate::progress::Reporter;
 use crate::storage::memory::{try_filled, try_reserve};
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::ops::Range;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -31,11 +30,8 @@ use std::path::{Path, PathBuf};
 /// A directory for spill files.
 pub(crate) type Directory = PathBuf;
 
-/// Bytes of a hash in the file.
-const HASH: u64 = 8;
-
-/// Mixed key hashes in a file.
-pub(crate) struct Spill {
+/// Items in a file.
+pub(crate) struct Spill<V> {
     directory: PathBuf,
     file: File,
     runs: Runs,
@@ -43,6 +39,7 @@ pub(crate) struct Spill {
     /// cell.
     borders: Vec<Vec<u64>>,
     cells: Vec<Cell>,
+    values: PhantomData<V>,
 }
 
 /// The number and sum of a cell's items, over all runs.
@@ -53,13 +50,13 @@ struct Cell {
 }
 
 impl Cell {
-    fn add<V>(&mut self, item: &Item<u64, V>) {
+    fn add<V: Value>(&mut self, item: Item<u64, V>) {
         self.items += 1;
-        self.sum = self.sum.wrapping_add(item.hash);
+        self.sum = self.sum.wrapping_add(item.hash ^ item.value.to_word().rotate_left(32));
     }
 }
 
-impl Spill {
+impl<V: Value> Spill<V> {
     pub(crate) fn create(directory: &Path, runs: Runs) -> Result<Self, BuildError> {
         let file = unnamed_file::create(directory).map_err(|error| failed(directory, error))?;
         Ok(Self {
@@ -68,6 +65,7 @@ impl Spill {
             runs,
             borders: Vec::new(),
             cells: try_filled(Cell::default(), 1 << runs.cell_bits)?,
+            values: PhantomData,
         })
     }
 
@@ -80,27 +78,27 @@ impl Spill {
     }
 
     /// Writes a run. Orders `items` by cell.
-    pub(crate) fn write<V: Value>(&mut self, items: &mut [Item<u64, V>]) -> Result<(), BuildError> {
+    pub(crate) fn write(&mut self, items: &mut [Item<u64, V>]) -> Result<(), BuildError> {
         let borders = order_in_place(items, Group::all(self.runs.cell_bits), 1)?;
         let begin = self.len();
         self.append(items).map_err(|error| failed(&self.directory, error))?;
         for (cell, range) in self.cells.iter_mut().zip(borders.windows(2)) {
-            items[range[0]..range[1]].iter().for_each(|item| cell.add(item));
+            items[range[0]..range[1]].iter().for_each(|&item| cell.add(item));
         }
         self.borders.push(borders.into_iter().map(|border| begin + border as u64).collect());
         Ok(())
     }
 
     /// Appends items to the file.
-    fn append<V>(&mut self, items: &[Item<u64, V>]) -> io::Result<()> {
+    fn append(&mut self, items: &[Item<u64, V>]) -> io::Result<()> {
         self.file.seek(SeekFrom::End(0))?;
         let mut writer = BufWriter::with_capacity(self.runs.buffer as usize, &self.file);
-        items.iter().try_for_each(|item| writer.write_all(&item.hash.to_le_bytes()))?;
+        items.iter().try_for_each(|&item| write_item(&mut writer, item))?;
         writer.flush()
     }
 
     /// The keys of a group of segments.
-    pub(crate) fn load<V: Value>(
+    pub(crate) fn load(
         &self,
         group: Group,
         threads: usize,
@@ -120,7 +118,7 @@ impl Spill {
 
     /// The items of some cells in `pieces` pieces of equally many cells. The pieces are segments;
     /// `first` is the number of the first.
-    fn read<V: Value>(
+    fn read(
         &self,
         cells: Range<usize>,
         pieces: usize,
@@ -148,29 +146,28 @@ impl Spill {
             }
         }
         let mut found = Cell::default();
-        items.iter().for_each(|item| found.add(item));
+        items.iter().for_each(|&item| found.add(item));
         self.check(cells, found)?;
         Ok(Partitioned::ordered(items, borders, first))
     }
 
     /// A reader of a range of items.
     fn reader(&self, items: Range<u64>) -> Result<impl Read, BuildError> {
-        let bytes = (items.end - items.start) * HASH;
+        let size = size_of::<Item<u64, V>>() as u64;
+        let bytes = (items.end - items.start) * size;
         let mut file = &self.file;
-        let sought = file.seek(SeekFrom::Start(items.start * HASH));
+        let sought = file.seek(SeekFrom::Start(items.start * size));
         sought.map_err(|error| failed(&self.directory, error))?;
         Ok(BufReader::with_capacity(self.runs.buffer.min(bytes) as usize, file.take(bytes)))
     }
 
-    fn read_into<V>(
+    fn read_into(
         &self,
         reader: &mut impl Read,
         items: &mut [Item<u64, V>],
     ) -> Result<(), BuildError> {
-        let mut hash = [0; HASH as usize];
         for item in items {
-            reader.read_exact(&mut hash).map_err(|error| failed(&self.directory, error))?;
-            item.hash = u64::from_le_bytes(hash);
+            *item = read_item(reader).map_err(|error| failed(&self.directory, error))?;
         }
         Ok(())
     }
@@ -229,8 +226,8 @@ impl Spill {
         &self,
         cell: usize,
         max: usize,
-    ) -> Result<Option<Vec<Item<u64, ()>>>, BuildError> {
-        let (mut items, mut found) = (Vec::<Item<u64, ()>>::new(), Cell::default());
+    ) -> Result<Option<Vec<Item<u64, V>>>, BuildError> {
+        let (mut items, mut found) = (Vec::new(), Cell::default());
         for run in &self.borders {
             let Range { mut start, end } = run[cell]..run[cell + 1];
             while start < end {
@@ -247,7 +244,7 @@ impl Spill {
                 items.resize(begin + count, Item::default());
                 let mut reader = self.reader(start..start + count as u64)?;
                 self.read_into(&mut reader, &mut items[begin..])?;
-                items[begin..].iter().for_each(|item| found.add(item));
+                items[begin..].iter().for_each(|&item| found.add(item));
                 start += count as u64;
             }
         }
@@ -257,9 +254,27 @@ impl Spill {
     }
 }
 
-fn deduplicate(items: &mut Vec<Item<u64, ()>>) {
+fn deduplicate<V: Value>(items: &mut Vec<Item<u64, V>>) {
     items.sort_unstable();
     items.dedup();
+}
+
+fn write_item<V: Value>(writer: &mut impl Write, item: Item<u64, V>) -> io::Result<()> {
+    writer.write_all(&item.hash.to_le_bytes())?;
+    match size_of::<V>() {
+        0 => Ok(()),
+        _ => writer.write_all(&item.value.to_word().to_le_bytes()),
+    }
+}
+
+fn read_item<V: Value>(reader: &mut impl Read) -> io::Result<Item<u64, V>> {
+    let mut word = [0; 8];
+    reader.read_exact(&mut word)?;
+    let hash = u64::from_le_bytes(word);
+    if size_of::<V>() > 0 {
+        reader.read_exact(&mut word)?;
+    }
+    Ok(Item { hash, value: V::from_word(u64::from_le_bytes(word)) })
 }
 
 fn failed(directory: &Path, error: io::Error) -> BuildError {
@@ -272,12 +287,13 @@ mod tests {
     use crate::testing::Random;
 
     /// Spills some runs of random items. Also returns all items.
-    fn spilled(cell_bits: u32) -> (Spill, Vec<Item<u64, ()>>) {
+    fn spilled<V: Value>(cell_bits: u32) -> (Spill<V>, Vec<Item<u64, V>>) {
         let runs = Runs { items: 1000, cell_bits, buffer: 4096 };
         let mut spill = Spill::create(&std::env::temp_dir(), runs).expect("a directory");
         let (mut random, mut all) = (Random(3), Vec::new());
         for length in [1000, 1, 0, 777, 1000] {
-            let mut run: Vec<_> = (0..length).map(|_| random.next().into()).collect();
+            let mut item = || Item { hash: random.next(), value: V::from_word(random.next()) };
+            let mut run: Vec<_> = (0..length).map(|_| item()).collect();
             spill.write(&mut run).expect("space");
             all.extend(run);
         }
@@ -286,16 +302,15 @@ mod tests {
     }
 
     /// For any number of cells and groups, every segment has its items.
-    #[test]
-    fn every_segment_has_its_items() {
+    fn check_segments<V: Value>() {
         for (cell_bits, segment_bits) in [(0, 0), (3, 0), (3, 2), (3, 3), (3, 6), (0, 4)] {
-            let (spill, mut all) = spilled(cell_bits);
+            let (spill, mut all) = spilled::<V>(cell_bits);
             all.sort_unstable();
             for group_bits in 0..=segment_bits.min(cell_bits) {
                 let mut found = Vec::new();
                 for number in 0..1 << group_bits {
                     let group = Group::new(segment_bits, group_bits, number);
-                    let loaded = spill.load::<()>(group, 2).expect("readable");
+                    let loaded = spill.load(group, 2).expect("readable");
                     for segment in group.segments() {
                         let mut items = loaded.segment(segment).to_vec();
                         items.sort_unstable();
@@ -310,15 +325,20 @@ mod tests {
     }
 
     #[test]
+    fn every_segment_has_its_items() {
+        check_segments::<()>();
+        check_segments::<u64>();
+    }
+
+    #[test]
     fn each_item_once() {
-        let (mut spill, mut all) = spilled(2);
+        let (mut spill, mut all) = spilled::<u64>(2);
         let mut again: Vec<_> = all.iter().step_by(3).copied().collect();
         spill.write(&mut again).expect("space");
         all.sort_unstable();
         let everything = Group::all(0);
         let distinct = spill.distinct(1000).expect("readable").expect("they fit");
-        let mut found: Vec<Item<u64, ()>> =
-            distinct.load(everything, 1).expect("readable").into_items().into_owned();
+        let mut found = distinct.load(everything, 1).expect("readable").into_items().into_owned();
         found.sort_unstable();
         assert_eq!(found, all);
         assert!(spill.distinct(600).expect("readable").is_none());
@@ -326,10 +346,10 @@ mod tests {
 
     #[test]
     fn what_is_lost_or_altered_is_noticed() {
-        let (spill, _) = spilled(3);
+        let (spill, _) = spilled::<()>(3);
         (&spill.file).seek(SeekFrom::Start(8 * 1500)).expect("a file");
         (&spill.file).write_all(&[0; 8]).expect("space");
-        let broken = |spill: &Spill, kind| match spill.load::<()>(Group::all(2), 1) {
+        let broken = |spill: &Spill<()>, kind| match spill.load(Group::all(2), 1) {
             Err(BuildError::Spill { error, .. }) => assert_eq!(error.kind(), kind),
             other => panic!("{:?}", other.map(|keys| keys.into_items().len())),
         };

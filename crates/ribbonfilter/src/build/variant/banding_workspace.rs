@@ -10,7 +10,8 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
 use crate::solve::back_substitution::Solve;
-use crate::solve::banding::{Banding, RightSide};
+use crate::solve::banding::Banding;
+use crate::solve::right_side::RightSide;
 
 /// The linear system of one segment and the buffers around it, reused for every segment.
 pub(crate) struct BandingWorkspace<B, R: RightSide> {

@@ -20,7 +20,7 @@ use crate::ribbon::layout::Layout;
 use crate::ribbon::rate::{Rate, homogeneous_rate};
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
-use crate::solve::banding::Zero;
+use crate::solve::right_side::Zero;
 use alloc::vec;
 
 /// Number of solutions to try before the best of them is taken.

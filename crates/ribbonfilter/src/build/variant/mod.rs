@@ -23,7 +23,7 @@ use crate::Variant;
 use crate::build::Task;
 use crate::error::BuildError;
 use crate::ribbon::layers::Codes;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 use alloc::vec::Vec;
 
 /// What a variant returns in addition to the solution.

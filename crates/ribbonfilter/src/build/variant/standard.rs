@@ -21,7 +21,7 @@ use crate::ribbon::equation::Seed;
 use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 
 /// After this many seeds with a hopeless queue, no other seed is tried.
 const HOPELESS_SEEDS: u32 = 4;

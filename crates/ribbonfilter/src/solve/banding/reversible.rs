@@ -8,9 +8,10 @@
 //! empty one. So a lane's step here is a branch, unlike in `insert_all`: it is mispredicted only
 //! about once per key, and a step that only adds a row and moves on is short.
 
-use super::{Banding, Equation, RightSide};
+use super::{Banding, Equation};
 use crate::error::OutOfMemory;
 use crate::ribbon::width::Band;
+use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 

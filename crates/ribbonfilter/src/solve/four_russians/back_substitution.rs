@@ -8,8 +8,8 @@
 use super::{FourRussians, PANEL};
 use crate::ribbon::layout::{Layout, MAX_COLUMNS};
 use crate::ribbon::width::Band;
-use crate::solve::banding::RightSide;
 use crate::solve::bit_matrix::{ABOVE, solved_upwards, transposed};
+use crate::solve::right_side::RightSide;
 
 /// Bytes of coefficients at the maximum width.
 const MAX_BYTES: usize = 16;

@@ -30,7 +30,7 @@ mod sums;
 use self::sums::Sums;
 use crate::error::OutOfMemory;
 use crate::ribbon::width::Band;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 use crate::storage::memory::{try_filled, try_filled_huge, try_reserve};
 use alloc::vec::Vec;
 

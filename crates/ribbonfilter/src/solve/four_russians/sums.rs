@@ -6,7 +6,7 @@
 
 use super::{PANEL, Row};
 use crate::ribbon::width::Band;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 
 /// Number of rows of a table, and of the columns that index it.
 const HALF: usize = PANEL / 2;

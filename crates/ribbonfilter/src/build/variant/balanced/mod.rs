@@ -33,7 +33,7 @@ use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Seed, Shards};
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
 use alloc::vec::Vec;

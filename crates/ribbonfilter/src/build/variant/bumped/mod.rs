@@ -31,7 +31,7 @@ use crate::plan::standard_queue_limit;
 use crate::progress::Reporter;
 use crate::ribbon::layers::Codes;
 use crate::ribbon::shape::Shape;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
 use alloc::vec::Vec;

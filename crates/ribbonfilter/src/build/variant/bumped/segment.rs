@@ -30,7 +30,7 @@ use crate::kernel::{Instructions, Work};
 use crate::ribbon::equation::{Seed, Seeded, Starts};
 use crate::ribbon::layers::{Buckets, MAX_CODE};
 use crate::ribbon::shape::Shape;
-use crate::solve::banding::RightSide;
+use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
