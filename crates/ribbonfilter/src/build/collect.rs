@@ -66,14 +66,16 @@ impl<'p, V: Value> Collected<'p, V> {
 
     /// Sets all options. The directory for spilled hashes is ignored unless the keys of this build
     /// may be spilled.
-    pub(crate) fn set_options(&mut self, mut options: BuildOptions, spills: bool) {
+    pub(crate) fn set_options(&mut self, options: BuildOptions, spills: bool) {
         if options.key_seed != self.options.key_seed {
             self.set_key_seed(options.key_seed);
         }
         #[cfg(feature = "std")]
-        if let (Some(directory), true) = (options.spill_to.take(), spills) {
-            self.store.directory = Some(directory);
+        if spills {
+            self.store.directory = options.spill_to.clone();
         }
+        #[cfg(not(feature = "std"))]
+        let _ = spills;
         self.options = options;
     }
 
