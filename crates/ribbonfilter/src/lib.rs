@@ -125,6 +125,9 @@
 //!   the library needs only `alloc`.
 //! - `parallel`: builds on several threads, if [`FilterBuilder::threads`] says so.
 //! - `mmap`: [`Filter::map_file`], a filter that stays in its file.
+//! - `internals`: what the project's own tests and benchmarks need, namely the choice of a kernel
+//!   and simulations of the construction. Not covered by semantic versioning: any release may
+//!   change it.
 
 #![no_std]
 
@@ -145,7 +148,7 @@ mod progress;
 mod query;
 mod ribbon;
 mod shards;
-#[doc(hidden)]
+#[cfg(any(test, feature = "internals"))]
 pub mod simulate;
 mod solve;
 mod storage;
@@ -155,7 +158,7 @@ mod testing;
 pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use kernel::Kernel;
 pub use key::Key;
 pub use part::Part;

@@ -3,7 +3,6 @@
 use crate::build::collect::Collected;
 use crate::error::BuildError;
 use crate::filter::Filter;
-use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
@@ -415,9 +414,9 @@ impl<'p> FilterBuilder<'p> {
     }
 
     /// Builds with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
+    pub fn kernel(mut self, kernel: crate::Kernel) -> Self {
         self.collected.kernel = Some(kernel);
         self
     }

@@ -3,7 +3,6 @@
 use super::{Function, Rows};
 use crate::build::collect::Collected;
 use crate::error::BuildError;
-use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
@@ -411,9 +410,9 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     /// Builds with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
+    pub fn kernel(mut self, kernel: crate::Kernel) -> Self {
         self.collected.kernel = Some(kernel);
         self
     }

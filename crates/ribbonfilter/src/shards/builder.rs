@@ -8,7 +8,6 @@ use crate::build::Item;
 use crate::build::collect::Collected;
 use crate::error::{AssembleError, BuildError};
 use crate::format::{Container, FOOTER_BYTES, Filling, target_digest};
-use crate::kernel::Kernel;
 use crate::plan::{Settings, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
@@ -231,9 +230,9 @@ impl<'p> ShardsBuilder<'p> {
     }
 
     /// The container built with a kernel, for tests.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     #[must_use]
-    pub fn kernel(mut self, kernel: Kernel) -> Self {
+    pub fn kernel(mut self, kernel: crate::Kernel) -> Self {
         self.collected.kernel = Some(kernel);
         self
     }

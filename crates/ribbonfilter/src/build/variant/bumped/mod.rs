@@ -23,11 +23,8 @@ use self::segment::{Bumping, Fill, Workspace};
 use super::batched::{Batched, System};
 use super::standard;
 use super::{Failure, Solved};
-use crate::build::{
-    Goal, Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, each_group,
-};
+use crate::build::{Goal, Group, Item, Keys, Partitioned, Resources, Task, Value, each_group};
 use crate::error::OutOfMemory;
-use crate::kernel::Kernel;
 use crate::plan::standard_queue_limit;
 use crate::progress::Reporter;
 use crate::ribbon::layers::Codes;
@@ -143,16 +140,21 @@ fn solve_last<B: Band, R: Goal>(
 
 /// The numbers of empty slots in a bumping layer of one segment and of buckets that bump all their
 /// keys, for simulations.
-pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
+#[cfg(any(test, feature = "internals"))]
+pub(crate) fn empty_slots(
+    layer: &Shape,
+    keys: &[Item<u64, ()>],
+    kernel: crate::kernel::Kernel,
+) -> (u64, usize) {
     fn run<S: System<Value = ()>>(
         means: S::Means,
         layer: &Shape,
         keys: &[Item<u64, ()>],
-        kernel: Kernel,
+        kernel: crate::kernel::Kernel,
     ) -> Bumping<()> {
         let layout = layer.layout();
         let mut bytes = vec![0; layout.size_in_bytes() as usize];
-        let segment = Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
+        let segment = crate::build::Segment { keys, first_slot: 0, layout, bytes: &mut bytes };
         let mut workspace = Workspace::<S>::new(means, layer).expect("memory");
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
