@@ -125,6 +125,8 @@
 //!   the library needs only `alloc`.
 //! - `parallel`: builds on several threads, if [`FilterBuilder::threads`] says so.
 //! - `mmap`: [`Filter::map_file`], a filter that stays in its file.
+//! - `serde`: filters, functions, shards and parts serialise as their bytes, and are verified when
+//!   they are deserialised; [`Variant`], [`Width`] and [`Effort`] serialise as their names.
 //! - `internals`: what the project's own tests and benchmarks need, namely the choice of a kernel
 //!   and simulations of the construction. Not covered by semantic versioning: any release may
 //!   change it.
@@ -147,6 +149,8 @@ mod plan;
 mod progress;
 mod query;
 mod ribbon;
+#[cfg(feature = "serde")]
+mod serialization;
 mod shards;
 #[cfg(any(test, feature = "internals"))]
 pub mod simulate;
