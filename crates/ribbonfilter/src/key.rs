@@ -16,6 +16,41 @@
 //! are one key. An integer and a byte string with the same canonical bytes are one
 //! key too: do not mix the two kinds in one set.
 //!
+//! # Different keys with the same hash
+//! The filter stores hashes of 64 bits, so two keys with the same hash are one key to it. The hash of
+//! an absent key is that of one of `n` keys with probability `n / 2^64`: 5 * 10^-14 for a million
+//! keys, 5 * 10^-11 for a billion. That probability adds to the false-positive rate of every filter.
+//! Among `n` keys, two have the same hash with probability of about `n^2 / 2^65`: 3 * 10^-8 for a
+//! million keys, 3 % for a billion. A filter is not affected; a [`Function`](crate::Function) cannot
+//! be built if they have different values, unless you choose another key seed.
+//!
+//! # Other hash functions
+//! If your program has hashes of 64 bits already, pass them to [`FilterBuilder::push_hash`] and
+//! [`Filter::contains_hash`](crate::Filter::contains_hash). They need not be good hashes, but
+//! different keys must have different ones. So you can use any `Hash` and `BuildHasher`:
+//!
+//! ```
+//! use ribbonfilter::Filter;
+//! use std::hash::{BuildHasher, RandomState};
+//!
+//! let points = [(3, 4), (5, 12), (8, 15)];
+//! let hasher = RandomState::new();
+//! let mut builder = Filter::builder();
+//! for point in &points {
+//!     builder.push_hash(hasher.hash_one(point));
+//! }
+//! let filter = builder.finish()?;
+//! assert!(points.iter().all(|point| filter.contains_hash(hasher.hash_one(point))));
+//! # Ok::<(), ribbonfilter::BuildError>(())
+//! ```
+//!
+//! Such a filter is of use only as long as the hashes stay the same; those of `RandomState` change
+//! with every instance. This is why [`Key`] is not based on `std::hash::Hash`: what `Hash` passes to
+//! a hasher may change with the version of a type or of the standard library, and depends on the
+//! platform. Integers are passed in native byte order, `usize` in the platform's size, and a string
+//! is followed by a byte that is not part of it. A filter on disk would miss its own keys after an
+//! update, or on another machine.
+//!
 //! # Test vectors
 //! ```
 //! use ribbonfilter::Key;
@@ -33,8 +68,9 @@
 //! ```
 //!
 //! [`FilterBuilder::key_seed`]: crate::FilterBuilder::key_seed
+//! [`FilterBuilder::push_hash`]: crate::FilterBuilder::push_hash
 
-use alloc::borrow::Cow;
+use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -85,32 +121,30 @@ impl Key for [u8] {
     }
 }
 
-impl<const N: usize> Key for [u8; N] {
-    #[inline]
-    fn key_hash(&self, key_seed: u64) -> u64 {
-        self.as_slice().key_hash(key_seed)
-    }
+/// Implements [`Key`] for types whose hash is that of another form of the same key.
+macro_rules! hashed_as {
+    ($([$($generics:tt)*] $type:ty, |$key:ident| $form:expr;)*) => {$(
+        impl<$($generics)*> Key for $type {
+            #[inline]
+            fn key_hash(&self, key_seed: u64) -> u64 {
+                let $key = self;
+                ($form).key_hash(key_seed)
+            }
+        }
+    )*};
 }
 
-impl Key for Vec<u8> {
-    #[inline]
-    fn key_hash(&self, key_seed: u64) -> u64 {
-        self.as_slice().key_hash(key_seed)
-    }
-}
-
-impl Key for str {
-    #[inline]
-    fn key_hash(&self, key_seed: u64) -> u64 {
-        self.as_bytes().key_hash(key_seed)
-    }
-}
-
-impl Key for String {
-    #[inline]
-    fn key_hash(&self, key_seed: u64) -> u64 {
-        self.as_bytes().key_hash(key_seed)
-    }
+hashed_as! {
+    [const N: usize] [u8; N], |key| key.as_slice();
+    [] Vec<u8>, |key| key.as_slice();
+    [] str, |key| key.as_bytes();
+    [] String, |key| key.as_bytes();
+    [K: Key + ?Sized] &K, |key| **key;
+    [K: Key + ?Sized] &mut K, |key| **key;
+    [K: Key + ?Sized] Box<K>, |key| **key;
+    [K: Key + ?Sized] Rc<K>, |key| **key;
+    [K: Key + ?Sized] Arc<K>, |key| **key;
+    [K: Key + ToOwned + ?Sized] Cow<'_, K>, |key| **key;
 }
 
 macro_rules! integers {
@@ -129,7 +163,7 @@ macro_rules! integers {
 
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// An integer outside 0..2^64: as an `i128` if it is one, else with a zero byte behind.
+/// An integer outside 0..2^64: as an `i128` if it is one, else followed by a zero byte.
 fn large_integer(signed: Option<i128>, bits: u128, key_seed: u64) -> u64 {
     if let Some(value) = signed {
         return value.to_le_bytes().key_hash(key_seed);
@@ -137,26 +171,6 @@ fn large_integer(signed: Option<i128>, bits: u128, key_seed: u64) -> u64 {
     let mut bytes = [0; 17];
     bytes[..16].copy_from_slice(&bits.to_le_bytes());
     bytes.key_hash(key_seed)
-}
-
-macro_rules! pointers {
-    ($($pointer:ty),*) => {$(
-        impl<K: Key + ?Sized> Key for $pointer {
-            #[inline]
-            fn key_hash(&self, key_seed: u64) -> u64 {
-                (**self).key_hash(key_seed)
-            }
-        }
-    )*};
-}
-
-pointers!(&K, &mut K, Box<K>, Rc<K>, Arc<K>);
-
-impl<K: Key + alloc::borrow::ToOwned + ?Sized> Key for Cow<'_, K> {
-    #[inline]
-    fn key_hash(&self, key_seed: u64) -> u64 {
-        (**self).key_hash(key_seed)
-    }
 }
 
 #[cfg(test)]

@@ -125,6 +125,11 @@
 //!   the library needs only `alloc`.
 //! - `parallel`: builds on several threads, if [`FilterBuilder::threads`] says so.
 //! - `mmap`: [`Filter::map_file`], a filter that stays in its file.
+//! - `serde`: filters, functions, shards and parts serialise as their bytes, and are verified when
+//!   they are deserialised; [`Variant`], [`Width`] and [`Effort`] serialise as their names.
+//! - `internals`: what the project's own tests and benchmarks need, namely the choice of a kernel
+//!   and simulations of the construction. Not covered by semantic versioning: any release may
+//!   change it.
 
 #![no_std]
 
@@ -144,8 +149,10 @@ mod plan;
 mod progress;
 mod query;
 mod ribbon;
+#[cfg(feature = "serde")]
+mod serialization;
 mod shards;
-#[doc(hidden)]
+#[cfg(any(test, feature = "internals"))]
 pub mod simulate;
 mod solve;
 mod storage;
@@ -156,7 +163,7 @@ pub use build::BuildOptions;
 pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use kernel::Kernel;
 pub use key::Key;
 pub use part::Part;

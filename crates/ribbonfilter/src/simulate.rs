@@ -1,6 +1,7 @@
 //! Experiments on the real code, from which the planner's constants come.
 //!
-//! Not part of the public interface: for the project's own tools.
+//! Public with the feature `internals`, for the project's own tools. Not covered by semantic
+//! versioning.
 
 use crate::build::variant::{
     BandingWorkspace, SegmentRate, balanced_fits, bumped_empty_slots, solve_filter,

@@ -128,9 +128,9 @@ macro_rules! option_methods {
         }
 
         /// Uses another kernel, for tests and benchmarks.
-        #[doc(hidden)]
+        #[cfg(feature = "internals")]
         #[must_use]
-        pub fn kernel(mut self, kernel: $crate::kernel::Kernel) -> Self {
+        pub fn kernel(mut self, kernel: $crate::Kernel) -> Self {
             self.collected.kernel = Some(kernel);
             self
         }

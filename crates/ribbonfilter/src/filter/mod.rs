@@ -310,7 +310,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     }
 
     /// The same filter with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.probe = Probe::of_filter(&self.footer(), self.data.as_ref(), kernel);

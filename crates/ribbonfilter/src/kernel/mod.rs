@@ -280,6 +280,7 @@ macro_rules! in_module_with_vectors {
 
 impl Kernel {
     /// All kernels that this CPU can run, the best first.
+    #[cfg(any(test, feature = "internals"))]
     pub fn available() -> impl Iterator<Item = Self> {
         let choices = [
             #[cfg(target_arch = "x86_64")]
@@ -323,6 +324,7 @@ impl Kernel {
     }
 
     /// The kernel with the given name, if this CPU can run it.
+    #[cfg(any(test, feature = "internals"))]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::available().find(|kernel| kernel.name() == name)
     }

@@ -21,6 +21,7 @@ pub use effort::Effort;
 
 pub(crate) use columns::{Columns, Sketch};
 pub(crate) use memory::{Means, Runs, Schedule};
+#[cfg(any(test, feature = "internals"))]
 pub(crate) use standard::overhead as standard_overhead;
 pub(crate) use standard::queue_limit as standard_queue_limit;
 

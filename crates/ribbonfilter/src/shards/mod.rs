@@ -203,13 +203,17 @@ impl<D: AsRef<[u8]>> Shards<D> {
             prepared: Vec::new(),
             len,
         };
-        Ok(shards.with_kernel(Kernel::best()))
+        Ok(shards.prepared_for(Kernel::best()))
     }
 
     /// The same container with another kernel, for tests and benchmarks.
-    #[doc(hidden)]
+    #[cfg(feature = "internals")]
     #[must_use]
-    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        self.prepared_for(kernel)
+    }
+
+    fn prepared_for(mut self, kernel: Kernel) -> Self {
         self.kernel = kernel;
         self.ranges = match self.container.filling {
             Filling::UntilFull(ranges) => {

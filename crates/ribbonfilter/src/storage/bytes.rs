@@ -62,7 +62,7 @@ impl OwnedBytes {
     }
 
     /// Copies `bytes` into an aligned buffer.
-    fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
+    pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
         let mut copy = Self::zeroed(bytes.len())?;
         copy.as_mut().copy_from_slice(bytes);
         Ok(copy)

@@ -18,6 +18,8 @@ mod parts;
 mod properties;
 mod rates;
 mod reader;
+#[cfg(feature = "serde")]
+mod serialization;
 mod shards;
 mod small_sets;
 mod spill;

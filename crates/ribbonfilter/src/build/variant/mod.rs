@@ -13,10 +13,14 @@ mod standard;
 pub(crate) mod system;
 mod window;
 
+#[cfg(any(test, feature = "internals"))]
 pub(crate) use balanced::fits as balanced_fits;
 pub(crate) use banding_workspace::BandingWorkspace;
+#[cfg(any(test, feature = "internals"))]
 pub(crate) use bumped::empty_slots as bumped_empty_slots;
-pub(crate) use homogeneous::{SegmentRate, exact_rate};
+#[cfg(any(test, feature = "internals"))]
+pub(crate) use homogeneous::SegmentRate;
+pub(crate) use homogeneous::exact_rate;
 pub(crate) use standard::Workspace as StandardWorkspace;
 
 use crate::Variant;
@@ -38,6 +42,10 @@ pub(crate) struct Solved {
     /// The exact false-positive rate, where it is not the nominal one.
     pub(crate) rate: Option<f64>,
     /// How many times a Homogeneous system was solved.
+    #[cfg_attr(
+        not(any(test, feature = "internals")),
+        expect(dead_code, reason = "for `simulate`")
+    )]
     pub(crate) solutions: u32,
     /// Which keys the buckets of a Bumped ribbon bump.
     pub(crate) codes: Codes,

@@ -87,6 +87,7 @@ fn is_crowded<V: Value>(task: &Task<'_, '_, V>) -> Result<bool, BuildError> {
 }
 
 /// Whether the plan's slots suffice under one seed, for simulations.
+#[cfg(any(test, feature = "internals"))]
 pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
     fn run<B: Band>(task: &mut Task<'_, '_, ()>, seed: u8) -> Result<Solved, Failure> {
         let shards = task.plan.shape.shards().expect("more than one shard");

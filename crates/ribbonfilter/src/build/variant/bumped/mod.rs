@@ -23,10 +23,9 @@ use self::segment::{Bumping, Fill, Workspace};
 use super::system::{Elimination, ValueOf, with_elimination};
 use super::{Failure, Solved, standard};
 use crate::build::{
-    Group, Item, Keys, Partitioned, Resources, Segment, Task, Value, for_each_segment, workspaces,
+    Group, Item, Keys, Partitioned, Resources, Task, Value, for_each_segment, workspaces,
 };
 use crate::error::OutOfMemory;
-use crate::kernel::Kernel;
 use crate::plan::standard_queue_limit;
 use crate::progress::Reporter;
 use crate::ribbon::layers::Codes;
@@ -134,16 +133,21 @@ fn solve_last<E: Elimination>(
 
 /// The numbers of empty slots in a bumping layer of one segment and of buckets that bump all their
 /// keys, for simulations.
-pub(crate) fn empty_slots(layer: &Shape, keys: &[Item<u64, ()>], kernel: Kernel) -> (u64, usize) {
+#[cfg(any(test, feature = "internals"))]
+pub(crate) fn empty_slots(
+    layer: &Shape,
+    keys: &[Item<u64, ()>],
+    kernel: crate::kernel::Kernel,
+) -> (u64, usize) {
     fn fill<E: Elimination<RightSide = u32>>(
         cpu: E::Cpu,
         layer: &Shape,
         keys: &[Item<u64, ()>],
-        kernel: Kernel,
+        kernel: crate::kernel::Kernel,
     ) -> Bumping<()> {
         let layout = layer.layout();
         let bytes = &mut vec![0; layout.size_in_bytes() as usize];
-        let segment = Segment { number: 0, keys, first_slot: 0, layout, bytes };
+        let segment = crate::build::Segment { number: 0, keys, first_slot: 0, layout, bytes };
         let mut workspace = Workspace::<E>::new(cpu, layer).expect("memory");
         kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
     }
