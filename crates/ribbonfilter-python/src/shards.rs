@@ -10,7 +10,7 @@ use crate::settings::{Settings, bits_of, variant_name};
 use crate::stored::{self, Bytes, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
-use ribbonfilter::{AssembleError, ShardBuilder, ShardsBuilder, Split};
+use ribbonfilter::{JoinError, ShardBuilder, ShardsBuilder, Split};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -102,11 +102,11 @@ impl Shards {
             shards.try_iter()?.map(|shard| open(&shard?)).collect::<PyResult<_>>()?;
         let Some(path) = path else {
             let assembled = py.detach(|| ribbonfilter::Shards::assemble(shards));
-            return stored::object(class, assembled.map_err(errors::assemble)?.into_inner());
+            return stored::object(class, assembled.map_err(errors::join)?.into_inner());
         };
         py.detach(|| write(&path, shards)).map_err(|error| match error {
-            AssembleError::Io(error) => errors::io(&error, &path),
-            error => errors::assemble(error),
+            JoinError::Io(error) => errors::io(&error, &path),
+            error => errors::join(error),
         })?;
         Stored::open(class, path, true)
     }
@@ -220,7 +220,7 @@ fn open(shard: &Bound<'_, PyAny>) -> PyResult<ribbonfilter::Shard<Bytes>> {
     ribbonfilter::Shard::open(Bytes::of(shard)?).map_err(errors::open)
 }
 
-fn write(path: &Path, shards: Vec<ribbonfilter::Shard<Bytes>>) -> Result<(), AssembleError> {
+fn write(path: &Path, shards: Vec<ribbonfilter::Shard<Bytes>>) -> Result<(), JoinError> {
     stored::write(path, |file| ribbonfilter::Shards::assemble_to(shards, file).map(|_| ()))
 }
 

@@ -71,8 +71,8 @@ def test_assembling_invalid_shards(tmp_path):
     corrupt = bytearray(one.to_bytes())
     corrupt[5] ^= 1
     for shards, error, message in (
-        ([], ValueError, "no shard"),
-        ([one], ValueError, "shard 1 of 2 is missing"),
+        ([], ValueError, "no pieces"),
+        ([one], ValueError, "shard 1 is missing: give all 2"),
         ([one, one], ValueError, "twice"),
         ([foreign, two], ValueError, "rate"),
         ([corrupt, two], FormatError, "shard 0"),

@@ -152,7 +152,7 @@ mod storage;
 #[cfg(test)]
 mod testing;
 
-pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
+pub use error::{BuildError, JoinError, Kind, OpenError, ShrinkError};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
 #[doc(hidden)]
@@ -182,7 +182,6 @@ const _: () = {
     send_and_sync::<JoinError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
-    send_and_sync::<AssembleError>();
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
     send::<ShardsBuilder<'_>>();

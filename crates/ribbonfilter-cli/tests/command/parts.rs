@@ -71,7 +71,7 @@ fn errors_leave_no_file() {
         ("cut small.ribbon -k 3 -o out", "small.ribbon: the parts must be at least 1 and at most"),
         ("cut standard -k 0 -o out", "0 is not in 1..=500"),
         ("cut standard -k 3 -o part", "part.1: already exists"),
-        ("join part.1 part.2 -o out", "part 3 of 3 is missing"),
+        ("join part.1 part.2 -o out", "part 2 is missing: give all 3, numbered from 0"),
         ("join part.1 part.2 part.1 -o out", "part.1: is a duplicate of an earlier part"),
         ("join part.1 other.2 part.3 -o out", "other.2: belongs to another filter"),
         ("join part.1 corrupt part.3 -o out", "corrupt: is corrupt"),

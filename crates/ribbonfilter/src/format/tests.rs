@@ -582,7 +582,7 @@ fn parts_that_lie_are_not_joined() {
     write_checks(&mut first);
     let first = Part::open(first).expect("a part");
     first.verify().expect("its own checksums are right");
-    assert!(matches!(Filter::join(&[second, first]), Err(JoinError::NotTheFilter)));
+    assert!(matches!(Filter::join(&[second, first]), Err(JoinError::WrongChecksum)));
 }
 
 /// The same for the directory of a Bumped filter: layers that are more or less consistent, and
