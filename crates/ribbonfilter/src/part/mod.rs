@@ -34,7 +34,7 @@ use core::fmt;
 ///
 /// let parts = filter.cut(4)?;
 /// let view = Part::open(parts[2].as_bytes())?;
-/// assert_eq!((view.number(), view.parts()), (3, 4));
+/// assert_eq!((view.number(), view.part_count()), (2, 4));
 /// for key in 0..20_000 {
 ///     let part = parts.iter().find(|part| part.covers_key(key)).expect("one covers it");
 ///     assert_eq!(part.contains(key), filter.contains(key));
@@ -298,14 +298,14 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.data
     }
 
-    /// Which part it is, from 1 to [`parts`](Self::parts), in the order of the filter's blocks.
-    pub fn number(&self) -> u32 {
-        self.label.number + 1
+    /// The number of the part, counted from 0, in the order of the filter's blocks.
+    pub fn number(&self) -> u64 {
+        self.label.number.into()
     }
 
     /// How many parts the filter was cut into.
-    pub fn parts(&self) -> u32 {
-        self.label.parts
+    pub fn part_count(&self) -> u64 {
+        self.label.parts.into()
     }
 
     /// All bytes, the footer included.
@@ -359,7 +359,7 @@ impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part")
             .field("number", &self.number())
-            .field("parts", &self.parts())
+            .field("part_count", &self.part_count())
             .field("variant", &self.variant())
             .field("width", &self.width())
             .field("size_in_bytes", &self.size_in_bytes())

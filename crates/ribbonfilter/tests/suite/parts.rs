@@ -44,9 +44,9 @@ fn covering(parts: &[Part], hash: u64) -> &Part {
 fn check(filter: &Filter, count: u64, parts: u32, probes: u64) {
     let cut = filter.cut(parts).expect("parts");
     assert_eq!(cut.len(), parts as usize);
-    for (number, part) in (1..).zip(&cut) {
+    for (number, part) in (0..).zip(&cut) {
         part.verify().expect("whole");
-        assert_eq!((part.number(), part.parts()), (number, parts));
+        assert_eq!((part.number(), part.part_count()), (number, parts.into()));
         assert_eq!(part.filter_len(), filter.len());
     }
     for hash in keys(count) {
