@@ -11,7 +11,6 @@ mod elastic;
 mod fixed_bytes;
 mod functions;
 mod golden;
-mod hostile_keys;
 mod map;
 mod no_false_negatives;
 mod parts;
@@ -21,5 +20,6 @@ mod reader;
 mod shards;
 mod small_sets;
 mod spill;
+mod structured_keys;
 #[cfg(feature = "parallel")]
 mod threads;
