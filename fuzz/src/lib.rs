@@ -1,10 +1,10 @@
 //! Support code of the fuzz targets.
 
-#[path = "../../crates/ribbonfilter/tests/support/hostile.rs"]
-mod hostile;
+#[path = "../../crates/ribbonfilter/tests/support/untrusted.rs"]
+mod untrusted;
 
 use arbitrary::Arbitrary;
-pub use hostile::{ask_everything, fitted, sealed};
+pub use untrusted::{ask_everything, fitted, sealed};
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
 
 /// The `index`-th number of a stream of random numbers.

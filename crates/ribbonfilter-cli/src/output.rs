@@ -71,7 +71,7 @@ pub fn write_numbered<'a>(
     contents: impl Iterator<Item = &'a [u8]>,
 ) -> Result<Vec<PathBuf>> {
     let (mut targets, mut outputs) = (Vec::new(), Vec::new());
-    for (number, bytes) in (1..).zip(contents) {
+    for (number, bytes) in (0..).zip(contents) {
         let target = numbered(output, number);
         let mut output = Output::create(&target, force)?;
         output.write(bytes)?;

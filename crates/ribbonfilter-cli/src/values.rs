@@ -99,11 +99,23 @@ fn unit_bytes(unit: &str) -> Option<f64> {
     Some(base.powi(power as i32))
 }
 
-/// Parses a number of shards, which must be a power of two, and returns its logarithm.
-pub fn shards(text: &str) -> Result<u32, String> {
+/// A number of shards: a power of two, or as many as it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ShardCount {
+    TwoToThe(u32),
+    UntilFull,
+}
+
+/// Parses a number of shards.
+pub fn shards(text: &str) -> Result<ShardCount, String> {
+    if text.eq_ignore_ascii_case("until-full") {
+        return Ok(ShardCount::UntilFull);
+    }
     let possible = |shards: &u64| shards.is_power_of_two() && *shards <= MAX_SHARDS;
-    let shards = count(text).ok().filter(possible).map(u64::ilog2);
-    shards.ok_or_else(|| format!("write a power of two up to {MAX_SHARDS}, such as 8 or 256"))
+    let bits = count(text).ok().filter(possible).map(u64::ilog2);
+    bits.map(ShardCount::TwoToThe).ok_or_else(|| {
+        format!("write a power of two up to {MAX_SHARDS}, such as 8 or 256, or until-full")
+    })
 }
 
 /// Parses a seed, in decimal or, after `0x`, in hexadecimal digits.
@@ -179,7 +191,7 @@ mod tests {
         }
         assert_eq!(EFFORTS.map(|(_, effort)| effort), Effort::ALL);
         for (text, bits) in [("1", 0), ("256", 8), ("16777216", 24)] {
-            assert_eq!(shards(text), Ok(bits));
+            assert_eq!(shards(text), Ok(ShardCount::TwoToThe(bits)));
         }
         for text in ["0", "3", "33554432", "many"] {
             assert!(shards(text).is_err(), "{text}");

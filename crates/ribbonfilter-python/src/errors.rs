@@ -2,7 +2,7 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyOSError, PyValueError};
-use ribbonfilter::{AssembleError, BuildError, OpenError, ShrinkError};
+use ribbonfilter::{BuildError, JoinError, OpenError, ShrinkError};
 use std::io;
 use std::path::Path;
 
@@ -34,11 +34,11 @@ pub fn shrink(error: ShrinkError) -> PyErr {
     }
 }
 
-pub fn assemble(error: AssembleError) -> PyErr {
+pub fn join(error: JoinError) -> PyErr {
     match error {
-        AssembleError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
-        AssembleError::Corrupt { .. } => FormatError::new_err(error.to_string()),
-        AssembleError::Io(error) => error.into(),
+        JoinError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        JoinError::Corrupt { .. } => FormatError::new_err(error.to_string()),
+        JoinError::Io(error) => error.into(),
         error => PyValueError::new_err(error.to_string()),
     }
 }

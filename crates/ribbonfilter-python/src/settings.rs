@@ -22,6 +22,28 @@ enum Target {
     BitsPerKey(f64),
     TotalBytes(u64),
     Columns(f64),
+    ShardBytes(u64),
+}
+
+/// A number of shards: a power of two, or as many as it takes.
+#[derive(Clone, Copy, Debug)]
+pub enum ShardCount {
+    TwoToThe(u32),
+    UntilFull,
+}
+
+impl<'py> FromPyObject<'_, 'py> for ShardCount {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<String>() {
+            Ok(text) if text == "until-full" => Ok(Self::UntilFull),
+            Ok(text) => Err(PyValueError::new_err(format!(
+                "shards must be a power of two or \"until-full\", but is {text:?}"
+            ))),
+            Err(_) => bits_of(unsigned("shards", &value)?).map(Self::TwoToThe),
+        }
+    }
 }
 
 /// All settings.
@@ -45,7 +67,7 @@ impl Settings {
     /// The settings of shards. A shard does not know the total number of keys, so there is no
     /// target for the size.
     pub fn of_shards(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::of_rate(fpr).with(options, &["columns"])
+        Self::of_rate(fpr).with(options, &["columns", "shard_bytes"])
     }
 
     /// The settings of a function, which has no target.
@@ -67,6 +89,7 @@ impl Settings {
                 name if !NEVER_NONE.contains(&name) && value.is_none() => {}
                 "bits_per_key" => self.set_target(Target::BitsPerKey(value.extract()?))?,
                 "total_bytes" => self.set_target(Target::TotalBytes(unsigned(&name, &value)?))?,
+                "shard_bytes" => self.set_target(Target::ShardBytes(unsigned(&name, &value)?))?,
                 "columns" => self.set_target(Target::Columns(value.extract()?))?,
                 "variant" => self.variant = Some(variant(&value)?),
                 "width" => self.width = Some(width(&value)?),
@@ -84,7 +107,7 @@ impl Settings {
         match self.target.replace(target) {
             None => Ok(()),
             Some(_) => Err(PyValueError::new_err(
-                "fpr, bits_per_key, total_bytes and columns are mutually exclusive: pass only one of them",
+                "fpr, bits_per_key, total_bytes, columns and shard_bytes are mutually exclusive: pass only one of them",
             )),
         }
     }
@@ -97,6 +120,8 @@ impl Settings {
             Some(Target::BitsPerKey(bits)) => builder.bits_per_key(bits),
             Some(Target::TotalBytes(bytes)) => builder.total_bytes(bytes),
             Some(Target::Columns(columns)) => builder.columns(columns),
+            // For shards only.
+            Some(Target::ShardBytes(_)) => builder,
         };
         let builder = self.variant.into_iter().fold(builder, FilterBuilder::variant);
         let builder = self.width.into_iter().fold(builder, FilterBuilder::width);
@@ -105,8 +130,8 @@ impl Settings {
     }
 
     /// The builder of a container with the given number of shards, if the settings are valid.
-    pub fn shards_builder(&self, shards: u64) -> PyResult<ShardsBuilder<'static>> {
-        let builder = Shards::builder(Split::ByHash { bits: bits_of(shards)? });
+    pub fn shards_builder(&self, shards: ShardCount) -> PyResult<ShardsBuilder<'static>> {
+        let builder = Shards::builder(self.split(shards)?);
         let builder = builder.threads(self.threads).key_seed(self.key_seed);
         let builder = match self.target {
             Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
@@ -119,6 +144,19 @@ impl Settings {
         let builder = builder.effort(self.effort);
         builder.check().map_err(errors::build)?;
         Ok(builder)
+    }
+
+    fn split(&self, shards: ShardCount) -> PyResult<Split> {
+        match (shards, self.target) {
+            (ShardCount::TwoToThe(bits), Some(Target::ShardBytes(bytes))) => {
+                Ok(Split::FixedSize { bits, bytes })
+            }
+            (ShardCount::TwoToThe(bits), _) => Ok(Split::ByHash { bits }),
+            (ShardCount::UntilFull, Some(Target::ShardBytes(_))) => {
+                Err(PyValueError::new_err("shard_bytes needs a number of shards"))
+            }
+            (ShardCount::UntilFull, _) => Ok(Split::UntilFull),
+        }
     }
 
     pub fn function_builder(&self) -> FunctionBuilder<'static> {

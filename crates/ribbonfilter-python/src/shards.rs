@@ -6,11 +6,11 @@ use crate::errors;
 use crate::interrupt::watched;
 use crate::keys::{Collector, Keys, Nulls};
 use crate::set::{self, Set};
-use crate::settings::{Settings, bits_of, variant_name};
+use crate::settings::{Settings, ShardCount, bits_of, variant_name};
 use crate::stored::{self, Bytes, Stored};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
-use ribbonfilter::{AssembleError, ShardBuilder, ShardsBuilder, Split};
+use ribbonfilter::{JoinError, ShardBuilder, ShardsBuilder, Split};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -52,24 +52,28 @@ impl Shards {
 
     /// Builds a set in shards, in this process.
     ///
-    /// Keys are those of `Filter.build`. `shards` is a power of two up to 2^24. Pass at most one
-    /// target: `fpr` (the maximum false-positive rate of every shard, by default 0.01) or
-    /// `columns`. The default `variant` is "bumped" for any number of keys, because a shard does
-    /// not know that number. The other settings are those of `Filter.build`.
+    /// Keys are those of `Filter.build`. `shards` is a power of two up to 2^24: the keys are split
+    /// by hash. With `shards="until-full"` there are as many small standard shards as it takes,
+    /// each filled until it is full. Pass at most one target: `fpr` (the maximum false-positive
+    /// rate of every shard, by default 0.01), `columns`, or `shard_bytes`, which is the exact size
+    /// of every shard by hash. The default `variant` is "bumped" for any number of keys, because a
+    /// shard does not know that number. The other settings are those of `Filter.build`.
     ///
     /// >>> f = Shards.build(range(100_000), shards=16)
     /// >>> 4711 in f, f.variant
     /// (True, 'bumped')
+    /// >>> Shards.build(range(100_000), shards="until-full", width=64).shard_count > 90
+    /// True
     #[classmethod]
     #[pyo3(
         signature = (keys, fpr = None, *, shards, nulls = Nulls::Error, **settings),
-        text_signature = "($cls, keys, fpr=None, *, shards, columns=None, variant=None, width=None, effort='normal', threads=0, nulls='error', key_seed=0)"
+        text_signature = "($cls, keys, fpr=None, *, shards, columns=None, shard_bytes=None, variant=None, width=None, effort='normal', threads=0, nulls='error', key_seed=0)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,
         keys: &Bound<'py, PyAny>,
         fpr: Option<f64>,
-        shards: u64,
+        shards: ShardCount,
         nulls: Nulls,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -102,11 +106,11 @@ impl Shards {
             shards.try_iter()?.map(|shard| open(&shard?)).collect::<PyResult<_>>()?;
         let Some(path) = path else {
             let assembled = py.detach(|| ribbonfilter::Shards::assemble(shards));
-            return stored::object(class, assembled.map_err(errors::assemble)?.into_inner());
+            return stored::object(class, assembled.map_err(errors::join)?.into_inner());
         };
         py.detach(|| write(&path, shards)).map_err(|error| match error {
-            AssembleError::Io(error) => errors::io(&error, &path),
-            error => errors::assemble(error),
+            JoinError::Io(error) => errors::io(&error, &path),
+            error => errors::join(error),
         })?;
         Stored::open(class, path, true)
     }
@@ -220,7 +224,7 @@ fn open(shard: &Bound<'_, PyAny>) -> PyResult<ribbonfilter::Shard<Bytes>> {
     ribbonfilter::Shard::open(Bytes::of(shard)?).map_err(errors::open)
 }
 
-fn write(path: &Path, shards: Vec<ribbonfilter::Shard<Bytes>>) -> Result<(), AssembleError> {
+fn write(path: &Path, shards: Vec<ribbonfilter::Shard<Bytes>>) -> Result<(), JoinError> {
     stored::write(path, |file| ribbonfilter::Shards::assemble_to(shards, file).map(|_| ()))
 }
 
@@ -266,14 +270,14 @@ impl Shard {
     #[classmethod]
     #[pyo3(
         signature = (number, hashes, fpr = None, *, shards, **settings),
-        text_signature = "($cls, number, hashes, fpr=None, *, shards, columns=None, variant=None, width=None, effort='normal', threads=0, key_seed=0)"
+        text_signature = "($cls, number, hashes, fpr=None, *, shards, columns=None, shard_bytes=None, variant=None, width=None, effort='normal', threads=0, key_seed=0)"
     )]
     fn build<'py>(
         class: &Bound<'py, PyType>,
         number: u64,
         hashes: &Bound<'py, PyAny>,
         fpr: Option<f64>,
-        shards: u64,
+        shards: ShardCount,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = class.py();

@@ -30,6 +30,28 @@ def test_separate_builds_give_the_same_bytes(shards, settings):
     assert together.bits_per_key == 8 * together.nbytes / len(together)
 
 
+def test_shards_of_a_fixed_size():
+    f = Shards.build(KEYS, shards=16, shard_bytes=2048)
+    assert f.nbytes == 16 * (2048 + 32) + 40  # an entry of the directory for each, and the footer
+    assert f.contains(KEYS).all()
+    assert Shards.assemble(built_separately(KEYS, 16, shard_bytes=2048)) == f
+
+
+def test_shards_filled_until_they_are_full():
+    f = Shards.build(KEYS, fpr=0.01, shards="until-full", width=64)
+    assert f.variant == "standard" and f.expected_rate <= 0.01
+    assert len(KEYS) / 1024 <= f.shard_count < 1.1 * len(KEYS) / 1024  # of 64^2 / 4 slots
+    assert f.contains(KEYS).all()
+    with pytest.raises(ValueError, match="cannot be built alone"):
+        Shard.build(0, [], shards="until-full")
+    with pytest.raises(ValueError, match="shard_bytes needs a number of shards"):
+        Shards.build(KEYS, shards="until-full", shard_bytes=2048)
+    with pytest.raises(ValueError, match="until-full"):
+        Shards.build(KEYS, shards="many")
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        Shards.build(KEYS, 0.1, shards=2, shard_bytes=60_000)
+
+
 def test_efforts():
     normal, thorough = (Shards.build(KEYS, shards=8, width=64, effort=effort) for effort in ("normal", "thorough"))
     assert thorough.nbytes < normal.nbytes
@@ -71,8 +93,8 @@ def test_assembling_invalid_shards(tmp_path):
     corrupt = bytearray(one.to_bytes())
     corrupt[5] ^= 1
     for shards, error, message in (
-        ([], ValueError, "no shard"),
-        ([one], ValueError, "shard 1 of 2 is missing"),
+        ([], ValueError, "no pieces"),
+        ([one], ValueError, "shard 1 is missing: give all 2"),
         ([one, one], ValueError, "twice"),
         ([foreign, two], ValueError, "rate"),
         ([corrupt, two], FormatError, "shard 0"),

@@ -38,6 +38,8 @@ parts = [Shard.build(n, [pieces[n]], fpr=0.001, shards=2) for n in range(2)]
 assert_type(Shards.assemble(parts), Shards)
 assert_type(Shards.assemble([part.to_bytes() for part in parts], "names.ribbon"), Shards)
 assert_type("ada" in Shards.build(["ada"], shards=2, columns=7.5), bool)
+assert_type(Shards.build(["ada"], shards="until-full"), Shards)
+assert_type(Shards.build(["ada"], shards=2, shard_bytes=100), Shards)
 assert_type(Shards.open("names.ribbon").contains(np.arange(5)), npt.NDArray[np.bool_])
 
 # The types of PySpark can be checked without a cluster.

@@ -160,7 +160,7 @@ mod storage;
 mod testing;
 
 pub use build::BuildOptions;
-pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
+pub use error::{BuildError, JoinError, Kind, OpenError, ShrinkError};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
 #[cfg(feature = "internals")]
@@ -190,7 +190,6 @@ const _: () = {
     send_and_sync::<JoinError>();
     send_and_sync::<OpenError>();
     send_and_sync::<ShrinkError>();
-    send_and_sync::<AssembleError>();
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
     send::<ShardsBuilder<'_>>();

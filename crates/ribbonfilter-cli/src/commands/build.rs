@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::input::{self, Flow, InputArguments, Inputs};
 use crate::output::print;
 use crate::target::TargetArguments;
-use crate::values;
+use crate::values::{self, ShardCount};
 use clap::Args;
 use ribbonfilter::Split;
 use std::path::{Path, PathBuf};
@@ -29,10 +29,15 @@ pub struct Arguments {
     /// Directory for the hashes that exceed --memory, 8 bytes per key; they are removed afterwards
     #[arg(long, value_name = "DIR", requires = "memory")]
     spill: Option<PathBuf>,
-    /// Split the filter by hash into N shards, a power of two, in one file
-    #[arg(long, value_name = "N", value_parser = values::shards,
+    /// Make one file of several small filters, called shards: N of them by hash, a power of two; or
+    /// as many as it takes, each filled until it is full, with `until-full`
+    #[arg(long, value_name = "N|until-full", value_parser = values::shards,
           conflicts_with_all = ["memory", "bits_per_key", "size"])]
-    shards: Option<u32>,
+    shards: Option<ShardCount>,
+    /// Give each of the N shards exactly this size, such as 4K; it determines the rate
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, requires = "shards",
+          group = "target")]
+    shard_size: Option<u64>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -45,6 +50,7 @@ Examples:
   ribbon build --input hex --fpr 0.001 pwned-*.txt.gz -o pwned.ribbon
   cut -f2 table.tsv | ribbon build --bits-per-key 8 -o ids.ribbon
   ribbon build --shards 256 --fpr 0.001 pages.txt.zst -o pages.ribbon
+  ribbon build --shards 1024 --shard-size 4K pages.txt.zst -o pages.ribbon
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
   ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
@@ -70,8 +76,8 @@ impl Arguments {
     /// The collector that these arguments describe.
     fn collector(&self) -> Result<Collector> {
         let build = &self.build;
-        if let Some(bits) = self.shards {
-            let builder = self.target.shards_builder(Split::ByHash { bits });
+        if let Some(shards) = self.shards {
+            let builder = self.target.shards_builder(split(shards, self.shard_size)?);
             return Ok(Collector::Shards(builder.key_seed(build.key_seed)));
         }
         let mut builder = self.target.builder().key_seed(build.key_seed);
@@ -83,6 +89,18 @@ impl Arguments {
             builder = builder.spill_to(folder);
         }
         Ok(Collector::Filter(builder))
+    }
+}
+
+/// How the keys are split among shards.
+fn split(shards: ShardCount, size: Option<u64>) -> Result<Split> {
+    match (shards, size) {
+        (ShardCount::TwoToThe(bits), None) => Ok(Split::ByHash { bits }),
+        (ShardCount::TwoToThe(bits), Some(bytes)) => Ok(Split::FixedSize { bits, bytes }),
+        (ShardCount::UntilFull, None) => Ok(Split::UntilFull),
+        (ShardCount::UntilFull, Some(_)) => {
+            Err(Error::new("--shard-size needs a number of shards, such as --shards 256"))
+        }
     }
 }
 

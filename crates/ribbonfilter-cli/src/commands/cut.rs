@@ -13,7 +13,7 @@ use std::process::ExitCode;
 ///
 /// Each part covers a fraction of the keys, at the filter's rate. It repeats a few rows of the next
 /// part, so that a query needs only one part. Programs query parts through the library; `ribbon
-/// join` joins them again. The files are named OUT.1, OUT.2, …
+/// join` joins them again. The files are named OUT.0, OUT.1, …
 ///
 /// Only standard and homogeneous filters can be cut.
 #[derive(Args)]
@@ -47,9 +47,9 @@ pub fn run(arguments: &Arguments) -> Result {
     let bytes = parts.iter().map(Part::as_bytes);
     let targets = write_numbered(&arguments.output, arguments.force, bytes)?;
     for (target, part) in targets.iter().zip(&parts) {
-        let (number, parts) = (part.number(), part.parts());
+        let (number, count) = (part.number(), part.part_count());
         let bytes = show::count(part.size_in_bytes() as u64);
-        print(format!("{}: part {number} of {parts}, {bytes} bytes\n", shown(target)))?;
+        print(format!("{}: part {number} of {count}, {bytes} bytes\n", shown(target)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

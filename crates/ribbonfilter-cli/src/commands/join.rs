@@ -44,14 +44,14 @@ pub fn run(arguments: &Arguments) -> Result {
 /// Attributes the error to the file that caused it.
 fn failed(error: &JoinError, paths: &[PathBuf]) -> Error {
     let (position, what) = match error {
-        JoinError::Foreign { position } => (
+        JoinError::Mismatch { position, .. } => (
             position,
             "belongs to another filter than the first part, or to another cut: leave it out",
         ),
         JoinError::Duplicate { position, .. } => {
             (position, "is a duplicate of an earlier part: name each part once")
         }
-        JoinError::Corrupt { position } => {
+        JoinError::Corrupt { position, .. } => {
             (position, "is corrupt: copy it again, or cut the filter again")
         }
         other => return Error::new(other),

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Split a filter into several smaller ones, by columns
 ///
 /// A key might be in the set if it matches in all parts. It is enough to query the parts that are
-/// at hand; each part has the rate of its own columns. The files are named OUT.1, OUT.2, …
+/// at hand; each part has the rate of its own columns. The files are named OUT.0, OUT.1, …
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -33,7 +33,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   ribbon split words.ribbon --columns 4,3 -o words.part
-  ribbon query words.part.1 maple && ribbon query words.part.2 maple";
+  ribbon query words.part.0 maple && ribbon query words.part.1 maple";
 
 pub fn run(arguments: &Arguments) -> Result {
     let path = &arguments.filter;

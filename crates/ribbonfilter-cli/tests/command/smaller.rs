@@ -27,9 +27,9 @@ fn a_shrunk_filter_is_identical_to_a_built_one() {
 fn all_parts_find_every_key() {
     let folder = keys();
     let output = folder.good("split keys.ribbon --columns 4,4,2 -o part");
-    assert!(output.starts_with("part.1: 40,000 keys, "), "{output}");
-    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.1", "part.2", "part.3"]);
-    for part in ["part.1", "part.2", "part.3"] {
+    assert!(output.starts_with("part.0: 40,000 keys, "), "{output}");
+    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.0", "part.1", "part.2"]);
+    for part in ["part.0", "part.1", "part.2"] {
         folder.good(&format!("verify {part} --keys keys"));
     }
 }
@@ -38,7 +38,7 @@ fn all_parts_find_every_key() {
 fn errors_leave_no_file() {
     let folder = keys();
     folder.write("taken", "mine");
-    folder.write("part.2", "mine");
+    folder.write("part.1", "mine");
     for (arguments, message) in [
         ("shrink keys.ribbon --fpr 1e-9 -o small", "keys.ribbon: a false-positive rate of 1e-9"),
         ("shrink keys.ribbon --size 1G -o small", "cannot grow"),
@@ -47,11 +47,11 @@ fn errors_leave_no_file() {
         ("shrink keys.ribbon --fpr 5% -o taken", "taken: already exists"),
         ("shrink keys --fpr 5% -o small", "keys: "),
         ("split keys.ribbon --columns 4,4 -o other", "10 columns together, but have 8"),
-        ("split keys.ribbon --columns 4,4,2 -o part", "part.2: already exists"),
+        ("split keys.ribbon --columns 4,4,2 -o part", "part.1: already exists"),
     ] {
         folder.run(arguments).fails_with(message);
     }
-    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.2", "taken"]);
+    assert_eq!(folder.names(), ["keys", "keys.ribbon", "part.1", "taken"]);
     assert_eq!(folder.read("taken"), b"mine");
     assert_eq!(folder.run("shrink keys.ribbon -o small").status, 2);
 }

@@ -270,17 +270,6 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl core::error::Error for BuildError {
-    /// What caused the error beyond what its message says already.
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            #[cfg(feature = "std")]
-            Self::Spill { error, .. } | Self::Io(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
 /// What to do if a temporary file cannot be written.
 #[cfg(feature = "std")]
 fn instead_of_spilling(kind: std::io::ErrorKind) -> &'static str {
@@ -295,12 +284,5 @@ fn instead_of_spilling(kind: std::io::ErrorKind) -> &'static str {
              another directory"
         }
         _ => "try again, name another directory, or allow more memory",
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for BuildError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Io(error)
     }
 }

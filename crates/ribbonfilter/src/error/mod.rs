@@ -1,15 +1,13 @@
-//! What can go wrong, and what to do about it: one file an error.
+//! What can go wrong, and what to do about it: one file per error.
 //!
 //! Every variant's message names the cause with its figures and ends with the way out.
 
-mod assemble;
 mod build;
 mod join;
 mod kind;
 mod open;
 mod shrink;
 
-pub use assemble::AssembleError;
 pub use build::BuildError;
 pub use join::JoinError;
 pub use kind::Kind;
@@ -39,4 +37,33 @@ macro_rules! from_out_of_memory {
     )*};
 }
 
-from_out_of_memory!(AssembleError, BuildError, JoinError, OpenError, ShrinkError);
+from_out_of_memory!(BuildError, JoinError, OpenError, ShrinkError);
+
+/// Errors that include an error of the system in their message: their source is only what caused
+/// that one.
+macro_rules! with_io {
+    ($($error:ident: $io:pat => $cause:expr;)*) => {$(
+        impl core::error::Error for $error {
+            fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+                match self {
+                    #[cfg(feature = "std")]
+                    $io => $cause.source(),
+                    _ => None,
+                }
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl From<std::io::Error> for $error {
+            fn from(error: std::io::Error) -> Self {
+                Self::Io(error)
+            }
+        }
+    )*};
+}
+
+with_io! {
+    BuildError: Self::Io(error) | Self::Spill { error, .. } => error;
+    JoinError: Self::Io(error) => error;
+    OpenError: Self::Io(error) => error;
+}

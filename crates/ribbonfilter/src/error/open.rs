@@ -137,21 +137,3 @@ impl fmt::Display for OpenError {
         }
     }
 }
-
-impl core::error::Error for OpenError {
-    /// What caused the error beyond what its message says already.
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            #[cfg(feature = "std")]
-            Self::Io(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl From<std::io::Error> for OpenError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Io(error)
-    }
-}

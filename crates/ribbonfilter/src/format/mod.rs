@@ -20,6 +20,7 @@ mod kind;
 mod layers;
 pub(crate) mod lookup;
 pub(crate) mod part;
+pub(crate) mod pieces;
 
 pub(crate) use container::{
     Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Padded,

@@ -431,13 +431,13 @@ fn what_no_function_is_is_refused_by_its_field() {
 /// Reading never panics; and if a footer is accepted, queries of a function with arbitrary
 /// bytes do not panic either.
 #[test]
-fn hostile_functions_never_panic() {
+fn untrusted_functions_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(8);
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut wide, mut row_major) = (0, 0, 0);
     for _ in 0..60_000 {
-        let mut raw = hostile(&mut random);
+        let mut raw = untrusted(&mut random);
         let number = random.below(64) & random.below(64);
         let features = get(&raw, at::COLUMNS) >> 13 << 13;
         let columns = match random.below(4) {
@@ -477,7 +477,7 @@ fn hostile_functions_never_panic() {
 
 /// A footer with our magic number and untrusted contents: sometimes arbitrary bits, mostly bits
 /// that may be accepted.
-fn hostile(random: &mut Random) -> [u8; FOOTER_BYTES] {
+fn untrusted(random: &mut Random) -> [u8; FOOTER_BYTES] {
     let mut raw: [u8; FOOTER_BYTES] = random.bytes(FOOTER_BYTES).try_into().expect("the length");
     if random.below(8) > 0 {
         let slots = match random.below(2) {
@@ -503,13 +503,13 @@ fn hostile(random: &mut Random) -> [u8; FOOTER_BYTES] {
 /// Reading never panics; and if a footer is accepted, queries of a filter with arbitrary bytes
 /// do not panic either.
 #[test]
-fn hostile_headers_never_panic() {
+fn untrusted_footers_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(4);
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut balanced) = (0, 0);
     for _ in 0..40_000 {
-        let raw = hostile(&mut random);
+        let raw = untrusted(&mut random);
         let expected = match Footer::read(&raw, Kind::Filter) {
             Ok(_) => FOOTER_BYTES as u64,
             Err(OpenError::WrongLength { expected, .. }) if expected < LARGEST => expected,
@@ -535,13 +535,13 @@ fn hostile_headers_never_panic() {
 
 /// The same for parts: labels that are more or less consistent, over filters of any size.
 #[test]
-fn hostile_parts_never_panic() {
+fn untrusted_parts_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(9);
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut huge) = (0, 0);
     for _ in 0..60_000 {
-        let mut raw = hostile(&mut random);
+        let mut raw = untrusted(&mut random);
         raw[at::WHAT] = raw[at::WHAT] & !0b1011 | Kind::Part as u8;
         if random.below(4) == 0 {
             raw[at::SEGMENTS] = random.below(32) as u8;
@@ -582,19 +582,19 @@ fn parts_that_lie_are_not_joined() {
     write_checks(&mut first);
     let first = Part::open(first).expect("a part");
     first.verify().expect("its own checksums are right");
-    assert!(matches!(Filter::join(&[second, first]), Err(JoinError::NotTheFilter)));
+    assert!(matches!(Filter::join(&[second, first]), Err(JoinError::WrongChecksum)));
 }
 
 /// The same for the directory of a Bumped filter: layers that are more or less consistent, and
 /// random codes and exceptions.
 #[test]
-fn hostile_layers_never_panic() {
+fn untrusted_layers_never_panic() {
     const LARGEST: u64 = 1 << 20;
     let mut random = Random(6);
     let noise = random.bytes(LARGEST as usize);
     let (mut accepted, mut excepted) = (0, 0);
     for _ in 0..20_000 {
-        let mut raw = hostile(&mut random);
+        let mut raw = untrusted(&mut random);
         let count = 1 + random.below(7) as usize;
         let size = |random: &mut Random| match random.below(8) {
             0 => random.next() & 0xffff_ffff,

@@ -8,11 +8,11 @@
 
 use crate::error::{JoinError, Kind, OpenError, ShrinkError};
 use crate::format::part::{self, Label};
-use crate::format::{self, FOOTER_BYTES, Footer};
+use crate::format::{self, FOOTER_BYTES, Footer, pieces};
 use crate::query::{InPart, Membership, Probe};
 use crate::ribbon::range::BlockRange;
 use crate::storage::bytes::OwnedBytes;
-use crate::storage::memory::{try_filled, try_reserve};
+use crate::storage::memory::try_reserve;
 use crate::{Filter, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
@@ -34,7 +34,7 @@ use core::fmt;
 ///
 /// let parts = filter.cut(4)?;
 /// let view = Part::open(parts[2].as_bytes())?;
-/// assert_eq!((view.number(), view.parts()), (3, 4));
+/// assert_eq!((view.number(), view.part_count()), (2, 4));
 /// for key in 0..20_000 {
 ///     let part = parts.iter().find(|part| part.covers_key(key)).expect("one covers it");
 ///     assert_eq!(part.contains(key), filter.contains(key));
@@ -118,47 +118,40 @@ impl Filter {
     /// ```
     ///
     /// # Errors
-    /// If a part is missing, there twice, altered, or of another filter or cut; or if memory
-    /// runs out.
+    /// If a part is missing, duplicate, corrupt, or of another filter or cut; or if memory runs out.
     pub fn join<D: AsRef<[u8]>>(parts: &[Part<D>]) -> Result<Self, JoinError> {
         let first = parts.first().ok_or(JoinError::Empty)?;
-        check_all_there(first, parts)?;
+        check_all_given(first, parts)?;
         let mut joined =
             OwnedBytes::zeroed(first.footer.shape.data_bytes() as usize + FOOTER_BYTES)?;
         for (position, part) in parts.iter().enumerate() {
-            let bytes = part.whole_bytes().ok_or(JoinError::Corrupt { position })?;
+            let bytes = part.intact_bytes(position)?;
             part::put_back(joined.as_mut(), bytes, &part.footer, &part.range);
         }
-        let end = first.whole_bytes().ok_or(JoinError::Corrupt { position: 0 })?;
+        let end = first.intact_bytes(0)?;
         if !part::complete(joined.as_mut(), end, first.label) {
-            return Err(JoinError::NotTheFilter);
+            return Err(JoinError::WrongChecksum);
         }
-        Self::open(joined).map_err(|_| JoinError::NotTheFilter)
+        Self::open(joined).map_err(|_| JoinError::WrongChecksum)
     }
 }
 
-/// Whether every part of the first one's filter is there once, and no other.
-fn check_all_there<D>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinError> {
-    let count = first.label.parts;
-    // No more than one for each given part: an untrusted label may count many.
-    let mut seen = try_filled(false, parts.len().min(count as usize))?;
+/// Checks that every part of the first one's filter is given once, and no other.
+fn check_all_given<D: AsRef<[u8]>>(first: &Part<D>, parts: &[Part<D>]) -> Result<(), JoinError> {
     for (position, part) in parts.iter().enumerate() {
-        let Label { number, .. } = part.label;
-        if part.footer != first.footer || part.label != (Label { number, ..first.label }) {
-            return Err(JoinError::Foreign { position });
+        let Label { number, parts, filter } = part.label;
+        let mismatch = |field| {
+            Err(JoinError::Mismatch { kind: Kind::Part, number: number.into(), position, field })
+        };
+        if part.footer != first.footer || filter != first.label.filter {
+            return mismatch("filter");
         }
-        // Beyond the number of parts given there is a gap before it.
-        if let Some(seen) = seen.get_mut(number as usize)
-            && core::mem::replace(seen, true)
-        {
-            return Err(JoinError::Duplicate { number: number + 1, position });
+        if parts != first.label.parts {
+            return mismatch("number of parts");
         }
     }
-    let missing = seen.iter().position(|seen| !seen).unwrap_or(seen.len()) as u32;
-    if missing < count {
-        return Err(JoinError::Missing { number: missing + 1, parts: count });
-    }
-    Ok(())
+    let numbers = parts.iter().map(|part| part.label.number.into());
+    pieces::in_order(Kind::Part, first.label.parts.into(), numbers).map(|_| ())
 }
 
 impl Part {
@@ -228,11 +221,16 @@ impl<D: AsRef<[u8]>> Part<D> {
     }
 
     /// The bytes, if they are what was cut and still what was opened.
-    fn whole_bytes(&self) -> Option<&[u8]> {
+    fn intact_bytes(&self, position: usize) -> Result<&[u8], JoinError> {
         let bytes = self.data.as_ref();
-        format::verify(bytes, Kind::Part).ok()?;
-        let (footer, label, _) = part::read(bytes).ok()?;
-        (footer == self.footer && label == self.label).then_some(bytes)
+        let read = format::verify(bytes, Kind::Part).and_then(|()| part::read(bytes));
+        match read {
+            Ok((footer, label, _)) if footer == self.footer && label == self.label => Ok(bytes),
+            _ => {
+                let number = self.label.number.into();
+                Err(JoinError::Corrupt { kind: Kind::Part, number, position })
+            }
+        }
     }
 
     /// Whether this part answers for the key with this hash. Of all parts of a filter just one
@@ -300,14 +298,14 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.data
     }
 
-    /// Which part it is, from 1 to [`parts`](Self::parts), in the order of the filter's blocks.
-    pub fn number(&self) -> u32 {
-        self.label.number + 1
+    /// The number of the part, counted from 0, in the order of the filter's blocks.
+    pub fn number(&self) -> u64 {
+        self.label.number.into()
     }
 
     /// How many parts the filter was cut into.
-    pub fn parts(&self) -> u32 {
-        self.label.parts
+    pub fn part_count(&self) -> u64 {
+        self.label.parts.into()
     }
 
     /// All bytes, the footer included.
@@ -361,7 +359,7 @@ impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part")
             .field("number", &self.number())
-            .field("parts", &self.parts())
+            .field("part_count", &self.part_count())
             .field("variant", &self.variant())
             .field("width", &self.width())
             .field("size_in_bytes", &self.size_in_bytes())

@@ -4,8 +4,8 @@
 //! were built.
 
 use super::Shard;
-use crate::error::AssembleError;
-use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, Padded};
+use crate::error::{JoinError, Kind};
+use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, Padded, pieces};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
@@ -20,21 +20,23 @@ pub(super) struct Assembly<'a> {
 
 impl<'a> Assembly<'a> {
     /// Brings shards into their order and checks that they make a container.
-    pub(super) fn new<D: AsRef<[u8]>>(shards: &'a mut [Shard<D>]) -> Result<Self, AssembleError> {
-        shards.sort_by_key(Shard::number);
-        let container = check_numbers(shards)?;
+    pub(super) fn new<D: AsRef<[u8]>>(shards: &'a [Shard<D>]) -> Result<Self, JoinError> {
+        let container = common_container(shards)?;
+        let numbers = shards.iter().map(Shard::number);
         let mut directory = Directory::new(container);
         let mut data = Vec::new();
         try_reserve(&mut data, shards.len())?;
         let (mut keys, mut rates) = (0_u64, 0.0);
-        for shard in shards.iter() {
+        for position in pieces::in_order(Kind::Shard, container.shards(), numbers)? {
+            let shard = &shards[position];
             if shard.verify().is_err() {
-                return Err(AssembleError::Corrupt { shard: shard.number() });
+                let number = shard.number();
+                return Err(JoinError::Corrupt { kind: Kind::Shard, number, position });
             }
-            let too_large = AssembleError::TooLarge { max: MAX_CONTAINER_BYTES };
+            let too_large = JoinError::TooLarge { max: MAX_CONTAINER_BYTES };
             data.push(directory.list(shard.as_bytes()).ok_or(too_large)?);
             let more = keys.checked_add(shard.len()).filter(|&more| more <= MAX_KEYS);
-            keys = more.ok_or(AssembleError::TooManyKeys { max: MAX_KEYS })?;
+            keys = more.ok_or(JoinError::TooManyKeys { max: MAX_KEYS })?;
             rates += shard.container.rate();
         }
         let len = directory.data_bytes();
@@ -54,14 +56,14 @@ impl<'a> Assembly<'a> {
     }
 
     /// All bytes in memory.
-    pub(super) fn into_bytes(self) -> Result<OwnedBytes, AssembleError> {
+    pub(super) fn into_bytes(self) -> Result<OwnedBytes, JoinError> {
         let mut bytes = OwnedBytes::zeroed(usize::try_from(self.len).unwrap_or(usize::MAX))?;
         let mut rest = bytes.as_mut();
         self.pour(|piece| {
             let (place, behind) = core::mem::take(&mut rest).split_at_mut(piece.len());
             place.copy_from_slice(piece);
             rest = behind;
-            Ok::<_, AssembleError>(())
+            Ok::<_, JoinError>(())
         })?;
         Ok(bytes)
     }
@@ -77,54 +79,34 @@ fn pour_zeros<E>(mut count: u64, mut take: impl FnMut(&[u8]) -> Result<(), E>) -
     Ok(())
 }
 
-/// The container of shards that are in the order of their numbers: all of the same settings,
-/// none missing, none twice.
-fn check_numbers<D: AsRef<[u8]>>(shards: &[Shard<D>]) -> Result<Container, AssembleError> {
-    let Some(first) = shards.first() else {
-        return Err(AssembleError::Empty);
-    };
-    let container = first.container.of_shard();
-    for shard in shards {
-        if let Some(setting) = difference(&container, &shard.container.of_shard()) {
-            return Err(AssembleError::DifferentSettings { shard: shard.number(), setting });
+/// The container that all shards belong to.
+fn common_container<D: AsRef<[u8]>>(shards: &[Shard<D>]) -> Result<Container, JoinError> {
+    let container = shards.first().ok_or(JoinError::Empty)?.container.of_shard();
+    for (position, shard) in shards.iter().enumerate() {
+        if let Some(field) = difference(&container, &shard.container.of_shard()) {
+            let number = shard.number();
+            return Err(JoinError::Mismatch { kind: Kind::Shard, number, position, field });
         }
     }
-    for (expected, shard) in (0..).zip(shards) {
-        if shard.number() < expected {
-            return Err(AssembleError::Duplicate { shard: shard.number() });
-        }
-        if shard.number() > expected {
-            return Err(AssembleError::Missing { shard: expected, shards: container.shards() });
-        }
-    }
-    match shards.len() as u64 {
-        given if given < container.shards() => {
-            Err(AssembleError::Missing { shard: given, shards: container.shards() })
-        }
-        _ => Ok(container),
-    }
+    Ok(container)
 }
 
 /// The first setting in which two containers differ.
 fn difference(one: &Container, other: &Container) -> Option<&'static str> {
-    let kind = |container: &Container| core::mem::discriminant(&container.filling);
+    let split = |container: &Container| {
+        (core::mem::discriminant(&container.filling), container.filling.bits())
+    };
     let size = |container: &Container| match container.filling {
         Filling::FixedSize { bytes, .. } => Some(bytes),
         _ => None,
     };
-    if one.filling.bits() != other.filling.bits() || kind(one) != kind(other) {
-        Some("split")
-    } else if one.key_seed != other.key_seed {
-        Some("key seed")
-    } else if one.variant != other.variant {
-        Some("variant")
-    } else if one.width != other.width {
-        Some("width")
-    } else if size(one) != size(other) {
-        Some("size of shards")
-    } else if one != other {
-        Some("rate or number of columns")
-    } else {
-        None
-    }
+    let settings = [
+        ("split", split(one) == split(other)),
+        ("key seed", one.key_seed == other.key_seed),
+        ("variant", one.variant == other.variant),
+        ("width", one.width == other.width),
+        ("size of shards", size(one) == size(other)),
+        ("rate or number of columns", one == other),
+    ];
+    settings.into_iter().find(|&(_, same)| !same).map(|(setting, _)| setting)
 }

@@ -6,7 +6,7 @@ use super::until_full;
 use super::{Shard, Shards, Split};
 use crate::build::collect::Collected;
 use crate::build::{Item, option_methods};
-use crate::error::{AssembleError, BuildError};
+use crate::error::{BuildError, JoinError};
 use crate::format::{Container, FOOTER_BYTES, Filling, target_digest};
 use crate::plan::{Settings, Target};
 use crate::progress::Progress;
@@ -205,11 +205,11 @@ impl<'p> ShardsBuilder<'p> {
                 return until_full::build(keys.items, width, &settings, resources, progress);
             }
         };
-        let mut shards = plain.build_all(keys.items, resources, progress)?;
-        let assembled = Assembly::new(&mut shards).and_then(Assembly::into_bytes);
+        let shards = plain.build_all(keys.items, resources, progress)?;
+        let assembled = Assembly::new(&shards).and_then(Assembly::into_bytes);
         assembled.map_err(|error| match error {
-            AssembleError::OutOfMemory { bytes } => BuildError::OutOfMemory { bytes },
-            AssembleError::TooLarge { max } => BuildError::ContainerTooLarge { max },
+            JoinError::OutOfMemory { bytes } => BuildError::OutOfMemory { bytes },
+            JoinError::TooLarge { max } => BuildError::ContainerTooLarge { max },
             other => unreachable!("shards of one build: {other}"),
         })
     }

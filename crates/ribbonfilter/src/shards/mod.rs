@@ -19,7 +19,7 @@ pub use builder::{ShardBuilder, ShardsBuilder};
 pub use shard::Shard;
 pub use split::Split;
 
-use crate::error::{AssembleError, OpenError};
+use crate::error::{JoinError, OpenError};
 use crate::format::{Container, Filling};
 use crate::kernel::Kernel;
 use crate::query::{Membership, Probe, Ranges, in_hashes};
@@ -108,13 +108,13 @@ impl Shards {
     /// ```
     ///
     /// # Errors
-    /// If a shard is missing, was given twice, was built with other settings than the others or
-    /// altered since.
+    /// If a shard is missing, duplicate, corrupt, or built with other settings than the others; or
+    /// if memory runs out.
     pub fn assemble<S: AsRef<[u8]>>(
         shards: impl IntoIterator<Item = Shard<S>>,
-    ) -> Result<Self, AssembleError> {
-        let mut shards = Vec::from_iter(shards);
-        let bytes = Assembly::new(&mut shards)?.into_bytes()?;
+    ) -> Result<Self, JoinError> {
+        let shards = Vec::from_iter(shards);
+        let bytes = Assembly::new(&shards)?.into_bytes()?;
         Ok(Self::open(bytes).expect("what was assembled can be opened"))
     }
 
@@ -136,10 +136,10 @@ impl Shards {
     pub fn assemble_to<S: AsRef<[u8]>>(
         shards: impl IntoIterator<Item = Shard<S>>,
         mut writer: impl std::io::Write,
-    ) -> Result<u64, AssembleError> {
-        let mut shards = Vec::from_iter(shards);
+    ) -> Result<u64, JoinError> {
+        let shards = Vec::from_iter(shards);
         let mut written = 0;
-        Assembly::new(&mut shards)?.pour(|piece| {
+        Assembly::new(&shards)?.pour(|piece| {
             written += piece.len() as u64;
             writer.write_all(piece)
         })?;

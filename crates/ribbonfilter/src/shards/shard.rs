@@ -3,6 +3,7 @@
 use crate::error::OpenError;
 use crate::format::Container;
 use crate::storage::bytes::OwnedBytes;
+use crate::{Variant, Width};
 use core::fmt;
 
 /// One shard of a container that is split by hash, in bytes of its own.
@@ -19,6 +20,7 @@ use core::fmt;
 ///
 /// let shard = Shard::open(&bytes[..])?;
 /// assert_eq!((shard.number(), shard.shard_count()), (3, 4));
+/// assert_eq!(shard.size_in_bytes(), bytes.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -92,6 +94,26 @@ impl<D: AsRef<[u8]>> Shard<D> {
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// All bytes, the footer included.
+    pub fn size_in_bytes(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// The variant of all shards.
+    pub fn variant(&self) -> Variant {
+        self.container.variant
+    }
+
+    /// The ribbon width of all shards.
+    pub fn width(&self) -> Width {
+        self.container.width
+    }
+
+    /// The seed under which keys are hashed.
+    pub fn key_seed(&self) -> u64 {
+        self.container.key_seed
     }
 
     /// The bytes of the shard: write them anywhere, [`open`](Self::open) them again.

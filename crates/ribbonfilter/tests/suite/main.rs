@@ -11,7 +11,6 @@ mod elastic;
 mod fixed_bytes;
 mod functions;
 mod golden;
-mod hostile_keys;
 mod map;
 mod no_false_negatives;
 mod parts;
@@ -23,5 +22,6 @@ mod serialization;
 mod shards;
 mod small_sets;
 mod spill;
+mod structured_keys;
 #[cfg(feature = "parallel")]
 mod threads;

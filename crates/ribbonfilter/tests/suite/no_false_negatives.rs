@@ -160,16 +160,16 @@ fn every_target_and_default() {
 }
 
 #[test]
-fn hostile_hashes() {
+fn structured_hashes() {
     let keys = scale(20_000, 100_000, 1_000_000);
-    let hostile: [fn(u64) -> u64; 5] = [
+    let structured: [fn(u64) -> u64; 5] = [
         |index| index,
         |index| index << 44,
         |index| index << 32 | index,
         |index| !index,
         |index| 0xdead_beef_cafe_0000 ^ 1 << (index % 64) ^ index << 20,
     ];
-    for hash in hostile {
+    for hash in structured {
         for (variant, width) in kinds(keys) {
             let filter = build(builder(variant, width, 5.0), (0..keys).map(hash));
             assert_all_found(&filter, (0..keys).map(hash));

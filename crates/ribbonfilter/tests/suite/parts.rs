@@ -2,7 +2,7 @@
 //! filter, and all parts joined give the filter again.
 
 use crate::support::{Keys, build, builder, random, scale};
-use ribbonfilter::{Filter, JoinError, OpenError, Part, ShrinkError, Variant, Width};
+use ribbonfilter::{Filter, JoinError, Kind, OpenError, Part, ShrinkError, Variant, Width};
 use std::cell::Cell;
 
 const CUT: [Variant; 2] = [Variant::Standard, Variant::Homogeneous];
@@ -44,9 +44,9 @@ fn covering(parts: &[Part], hash: u64) -> &Part {
 fn check(filter: &Filter, count: u64, parts: u32, probes: u64) {
     let cut = filter.cut(parts).expect("parts");
     assert_eq!(cut.len(), parts as usize);
-    for (number, part) in (1..).zip(&cut) {
+    for (number, part) in (0..).zip(&cut) {
         part.verify().expect("whole");
-        assert_eq!((part.number(), part.parts()), (number, parts));
+        assert_eq!((part.number(), part.part_count()), (number, parts.into()));
         assert_eq!(part.filter_len(), filter.len());
     }
     for hash in keys(count) {
@@ -192,19 +192,28 @@ fn only_all_parts_of_one_cut_are_joined() {
     };
     let [a, b, c, d] = &parts[..] else { panic!("four parts") };
     assert!(matches!(join(&[]), JoinError::Empty));
-    assert!(matches!(join(&[a, b, c]), JoinError::Missing { number: 4, parts: 4 }));
-    assert!(matches!(join(&[d]), JoinError::Missing { number: 1, parts: 4 }));
-    assert!(matches!(join(&[d, b, a]), JoinError::Missing { number: 3, parts: 4 }));
-    assert!(matches!(join(&[a, b, c, b]), JoinError::Duplicate { number: 2, position: 3 }));
-    assert!(matches!(join(&[a, b, c, d, a]), JoinError::Duplicate { number: 1, position: 4 }));
-    assert!(matches!(join(&[a, b, &foreign[2], d]), JoinError::Foreign { position: 2 }));
-    assert!(matches!(join(&[a, b, c, &fewer[2]]), JoinError::Foreign { position: 3 }));
+    assert!(matches!(join(&[a, b, c]), JoinError::Missing { number: 3, count: 4, .. }));
+    assert!(matches!(join(&[d]), JoinError::Missing { number: 0, count: 4, .. }));
+    assert!(matches!(join(&[d, b, a]), JoinError::Missing { number: 2, count: 4, .. }));
+    assert!(matches!(join(&[a, b, c, b]), JoinError::Duplicate { number: 1, position: 3, .. }));
+    assert!(matches!(join(&[a, b, c, d, a]), JoinError::Duplicate { number: 0, position: 4, .. }));
+    assert!(matches!(
+        join(&[a, b, &foreign[2], d]),
+        JoinError::Mismatch { number: 2, position: 2, field: "filter", .. }
+    ));
+    assert!(matches!(
+        join(&[a, b, c, &fewer[2]]),
+        JoinError::Mismatch { number: 2, position: 3, field: "number of parts", .. }
+    ));
     let mut altered: Vec<_> =
         parts.iter().map(|part| Part::open(part.as_bytes().to_vec()).expect("a part")).collect();
     let mut bytes = altered[1].as_bytes().to_vec();
     bytes[0] ^= 1;
     altered[1] = Part::open(bytes).expect("only the footer is read");
-    assert!(matches!(Filter::join(&altered), Err(JoinError::Corrupt { position: 1 })));
+    assert!(matches!(
+        Filter::join(&altered),
+        Err(JoinError::Corrupt { kind: Kind::Part, number: 1, position: 1 })
+    ));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::support::{Keys, kernel, kinds, random, scale};
 use ribbonfilter::{
-    AssembleError, BuildError, Filter, Kind, OpenError, Shard, Shards, ShardsBuilder, Split,
-    Variant, Width,
+    BuildError, Filter, JoinError, Kind, OpenError, Shard, Shards, ShardsBuilder, Split, Variant,
+    Width,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -246,27 +246,37 @@ fn shard(builder: ShardsBuilder<'_>, number: u64) -> Shard {
 }
 
 #[test]
-fn shards_that_do_not_belong_together_are_told() {
+fn shards_that_do_not_belong_together_are_reported() {
     let split = Split::ByHash { bits: 2 };
     let plain = || Shards::builder(split);
     let all = || (0..4).map(|number| shard(plain(), number)).collect::<Vec<_>>();
     assert!(Shards::assemble(all()).is_ok());
-    assert!(matches!(Shards::assemble::<Vec<u8>>([]), Err(AssembleError::Empty)));
+    assert!(matches!(Shards::assemble::<Vec<u8>>([]), Err(JoinError::Empty)));
     for missing in 0..4 {
         let mut some = all();
         some.remove(missing as usize);
         match Shards::assemble(some) {
-            Err(AssembleError::Missing { shard, shards: 4 }) => assert_eq!(shard, missing),
+            Err(JoinError::Missing { kind: Kind::Shard, number, count: 4 }) => {
+                assert_eq!(number, missing);
+            }
             other => panic!("{other:?}"),
         }
     }
-    for doubled in 0..4 {
+    for duplicate in 0..4 {
         let mut more = all();
-        more.push(shard(plain(), doubled));
+        more.push(shard(plain(), duplicate));
         match Shards::assemble(more) {
-            Err(AssembleError::Duplicate { shard }) => assert_eq!(shard, doubled),
+            Err(JoinError::Duplicate { number, position: 4, .. }) => assert_eq!(number, duplicate),
             other => panic!("{other:?}"),
         }
+    }
+    // Positions are those of the given order, whatever the numbers are.
+    let mut more = all();
+    more.reverse();
+    more.insert(1, shard(plain(), 3));
+    match Shards::assemble(more) {
+        Err(JoinError::Duplicate { number: 3, position: 1, .. }) => {}
+        other => panic!("{other:?}"),
     }
     let others: [(ShardsBuilder<'_>, &str); 7] = [
         (Shards::builder(Split::ByHash { bits: 3 }), "split"),
@@ -281,8 +291,8 @@ fn shards_that_do_not_belong_together_are_told() {
         let mut mixed = all();
         mixed[2] = shard(other, 2);
         match Shards::assemble(mixed) {
-            Err(AssembleError::DifferentSettings { shard: 2, setting }) => {
-                assert_eq!(setting, expected);
+            Err(JoinError::Mismatch { number: 2, position: 2, field, .. }) => {
+                assert_eq!(field, expected);
             }
             other => panic!("{expected}: {other:?}"),
         }

@@ -339,18 +339,18 @@ mod tests {
     /// For any borders, even corrupt ones, a query reads only a few of them: it predicts a shard,
     /// searches a few shards next to it, and falls back to a binary search.
     #[test]
-    fn few_borders_are_read_whatever_they_are() {
+    fn few_borders_are_read_for_any_borders() {
         let mut random = Random(3);
         for count in [1, 2, 1000, 1 << 25] {
             let mut ranges = Ranges::new(Width::W16, 40, 64, 64, &[0]);
             ranges.count = count;
             let ranges = ranges.with_step();
             let max = 1 + 2 * STEPS + 64;
-            let hostile: [&dyn Fn(u64) -> u64; 4] =
+            let untrusted: [&dyn Fn(u64) -> u64; 4] =
                 [&|_| 0, &|_| u64::MAX, &|shard| (count - shard) << 10, &|shard| {
                     shard.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24
                 }];
-            for border in hostile {
+            for border in untrusted {
                 for _ in 0..100 {
                     let read = core::cell::Cell::new(0);
                     let counted = |shard| {

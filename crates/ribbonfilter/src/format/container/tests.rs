@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::Random;
-use crate::{AssembleError, Shard, Shards, Split};
+use crate::{JoinError, Shard, Shards, Split};
 
 /// Containers of every filling, some with layers, segments or many shards.
 fn containers() -> Vec<Vec<u8>> {
@@ -84,7 +84,7 @@ fn a_shard_tells_the_truth_of_itself() {
             let shard = Shard::open(bytes).expect("a footer that is whole");
             assert!(matches!(shard.verify(), Err(OpenError::CorruptShard { shard: 0 })), "{lie:?}");
             let error = Shards::assemble([shard]).expect_err("a shard that lies");
-            assert!(matches!(error, AssembleError::Corrupt { shard: 0 }), "{error}");
+            assert!(matches!(error, JoinError::Corrupt { number: 0, .. }), "{error}");
         }
     }
 }
@@ -105,5 +105,5 @@ fn more_keys_than_can_be_counted_are_refused() {
         Shard::open(bytes).expect("a footer that is whole")
     };
     let error = Shards::assemble([shard(0), shard(1)]).expect_err("too many keys");
-    assert!(matches!(error, AssembleError::TooManyKeys { .. }), "{error}");
+    assert!(matches!(error, JoinError::TooManyKeys { .. }), "{error}");
 }

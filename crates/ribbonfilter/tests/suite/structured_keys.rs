@@ -113,14 +113,14 @@ fn a_million_keys_made_to_collide_with_a_member() {
 /// If they are added to a filter, they count as one key, and the rate of other keys is unchanged.
 #[test]
 fn a_million_keys_of_one_hash_put_in() {
-    let hostile = scale(100_000, 1_000_000, 1_000_000);
+    let forged_keys = scale(100_000, 1_000_000, 1_000_000);
     let mut builder = Filter::builder().columns(8.0);
     builder.extend(0..1000);
-    builder.extend((0..hostile).map(|number| forged(0, number)));
+    builder.extend((0..forged_keys).map(|number| forged(0, number)));
     let filter = builder.finish().expect("few keys, one of them often");
     assert_eq!(filter.len(), 1001);
     assert!((0..1000).all(|key| filter.contains(key)));
-    assert!((0..2 * hostile).all(|number| filter.contains(forged(0, number))));
+    assert!((0..2 * forged_keys).all(|number| filter.contains(forged(0, number))));
     let probes = 1 << 20;
     let found = false_positives(&filter, probes) as f64 / probes as f64;
     assert!(found < 1.2 / 256.0, "{found}");

@@ -8,15 +8,15 @@
 #![cfg(target_os = "linux")]
 #![expect(unsafe_code, reason = "guard pages, and an allocator that counts")]
 
-#[path = "support/hostile.rs"]
-mod hostile;
 mod support;
+#[path = "support/untrusted.rs"]
+mod untrusted;
 
-use hostile::{FOOTER_BYTES, ask_everything, fitted, seal, sealed};
 use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Keys, build, builder, kinds, random, scale};
+use untrusted::{FOOTER_BYTES, ask_everything, fitted, seal, sealed};
 
 /// The system allocator, with a count of the bytes that this thread has allocated: now, and at the
 /// maximum.
