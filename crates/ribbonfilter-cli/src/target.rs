@@ -2,7 +2,9 @@
 
 use crate::values;
 use clap::Args;
-use ribbonfilter::{Effort, Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width};
+use ribbonfilter::{
+    BuildOptions, Effort, Filter, FilterBuilder, Shards, ShardsBuilder, Split, Variant, Width,
+};
 
 #[derive(Args)]
 #[command(next_help_heading = "Filter options")]
@@ -32,9 +34,17 @@ pub struct TargetArguments {
 }
 
 impl TargetArguments {
-    /// A builder with these options, except variant and width.
-    pub fn bare_builder(&self) -> FilterBuilder<'static> {
-        let builder = Filter::builder().effort(self.effort).threads(self.threads);
+    /// These options, without a target.
+    pub fn options(&self) -> BuildOptions {
+        let mut options = BuildOptions::default();
+        (options.variant, options.width) = (self.variant, self.width);
+        (options.effort, options.threads) = (self.effort, self.threads);
+        options
+    }
+
+    /// A filter builder with the target.
+    pub fn builder(&self) -> FilterBuilder<'static> {
+        let builder = Filter::builder();
         match (self.fpr, self.bits_per_key, self.size) {
             (Some(rate), _, _) => builder.false_positive_rate(rate),
             (_, Some(bits), _) => builder.bits_per_key(bits),
@@ -43,30 +53,12 @@ impl TargetArguments {
         }
     }
 
-    /// A builder with these options.
-    pub fn builder(&self) -> FilterBuilder<'static> {
-        let mut builder = self.bare_builder();
-        if let Some(variant) = self.variant {
-            builder = builder.variant(variant);
-        }
-        if let Some(width) = self.width {
-            builder = builder.width(width);
-        }
-        builder
-    }
-
-    /// A builder of a container with these options, except bits per key and size.
+    /// A builder of a container with the target, unless it is a size or bits per key.
     pub fn shards_builder(&self, split: Split) -> ShardsBuilder<'static> {
-        let mut builder = Shards::builder(split).effort(self.effort).threads(self.threads);
-        if let Some(rate) = self.fpr {
-            builder = builder.false_positive_rate(rate);
+        let builder = Shards::builder(split);
+        match self.fpr {
+            Some(rate) => builder.false_positive_rate(rate),
+            None => builder,
         }
-        if let Some(variant) = self.variant {
-            builder = builder.variant(variant);
-        }
-        if let Some(width) = self.width {
-            builder = builder.width(width);
-        }
-        builder
     }
 }

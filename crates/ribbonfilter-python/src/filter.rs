@@ -87,7 +87,7 @@ impl Filter {
     ) -> PyResult<Bound<'py, PyAny>> {
         let settings = Settings::of_filter(fpr, settings)?.checked()?;
         let mut builder = settings.filter_builder();
-        Keys::of(keys, nulls, settings.key_seed)?.feed(class.py(), &mut builder)?;
+        Keys::of(keys, nulls, settings.key_seed())?.feed(class.py(), &mut builder)?;
         stored::object(class, finish(class.py(), builder)?)
     }
 
@@ -285,12 +285,13 @@ impl Builder {
     )]
     fn new(fpr: Option<f64>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let settings = Settings::of_filter(fpr, settings)?.checked()?;
-        Ok(Self { settings, kind: None, builder: Mutex::new(Some(settings.filter_builder())) })
+        let builder = Mutex::new(Some(settings.filter_builder()));
+        Ok(Self { settings, kind: None, builder })
     }
 
     /// Adds a key.
     fn push(&mut self, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (kind, hash) = objects::key_hash(key, self.settings.key_seed)?;
+        let (kind, hash) = objects::key_hash(key, self.settings.key_seed())?;
         objects::check_kind(&mut self.kind, kind)?;
         self.unfinished()?.push_hash(hash);
         Ok(())
@@ -303,7 +304,7 @@ impl Builder {
     #[pyo3(signature = (keys, *, nulls = Nulls::Error), text_signature = "($self, keys, *, nulls='error')")]
     fn extend(&mut self, keys: &Bound<'_, PyAny>, nulls: Nulls) -> PyResult<()> {
         let py = keys.py();
-        let mut keys = Keys::of(keys, nulls, self.settings.key_seed)?;
+        let mut keys = Keys::of(keys, nulls, self.settings.key_seed())?;
         keys.kind = self.kind;
         let outcome = keys.feed(py, self.unfinished()?);
         self.kind = keys.kind;

@@ -82,7 +82,7 @@ impl Function {
         let builder = settings.function_builder();
         let builder = builder.value_bits(value_bits).fingerprint_bits(fingerprint_bits);
         let mut pairs = Pairs { builder, values, taken: 0 };
-        Keys::of(&keys, Nulls::Error, settings.key_seed)?.feed(class.py(), &mut pairs)?;
+        Keys::of(&keys, Nulls::Error, settings.key_seed())?.feed(class.py(), &mut pairs)?;
         stored::object(class, finish(class.py(), pairs.complete()?)?)
     }
 

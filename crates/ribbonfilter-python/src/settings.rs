@@ -5,8 +5,8 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ribbonfilter::{
-    Effort, Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder, Split,
-    Variant, Width,
+    BuildOptions, Effort, Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder,
+    Split, Variant, Width,
 };
 
 /// The options that filters, functions and shards have in common.
@@ -47,15 +47,10 @@ impl<'py> FromPyObject<'_, 'py> for ShardCount {
 }
 
 /// All settings.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     target: Option<Target>,
-    variant: Option<Variant>,
-    width: Option<Width>,
-    effort: Effort,
-    threads: usize,
-    pub key_seed: u64,
-    max_memory: Option<u64>,
+    options: BuildOptions,
 }
 
 impl Settings {
@@ -72,11 +67,18 @@ impl Settings {
 
     /// The settings of a function, which has no target.
     pub fn of_function(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::default().with(options, &["max_memory"])
+        Self::of_rate(None).with(options, &["max_memory"])
     }
 
     fn of_rate(fpr: Option<f64>) -> Self {
-        Self { target: fpr.map(Target::Rate), ..Self::default() }
+        let mut options = BuildOptions::default();
+        // All that there are: a Python program has no other use for them while it waits.
+        options.threads = 0;
+        Self { target: fpr.map(Target::Rate), options }
+    }
+
+    pub fn key_seed(&self) -> u64 {
+        self.options.key_seed
     }
 
     fn with(mut self, options: Option<&Bound<'_, PyDict>>, specific: &[&str]) -> PyResult<Self> {
@@ -91,12 +93,12 @@ impl Settings {
                 "total_bytes" => self.set_target(Target::TotalBytes(unsigned(&name, &value)?))?,
                 "shard_bytes" => self.set_target(Target::ShardBytes(unsigned(&name, &value)?))?,
                 "columns" => self.set_target(Target::Columns(value.extract()?))?,
-                "variant" => self.variant = Some(variant(&value)?),
-                "width" => self.width = Some(width(&value)?),
-                "effort" => self.effort = effort(&value)?,
-                "threads" => self.threads = unsigned(&name, &value)?.try_into()?,
-                "key_seed" => self.key_seed = unsigned(&name, &value)?,
-                "max_memory" => self.max_memory = Some(unsigned(&name, &value)?),
+                "variant" => self.options.variant = Some(variant(&value)?),
+                "width" => self.options.width = Some(width(&value)?),
+                "effort" => self.options.effort = effort(&value)?,
+                "threads" => self.options.threads = unsigned(&name, &value)?.try_into()?,
+                "key_seed" => self.options.key_seed = unsigned(&name, &value)?,
+                "max_memory" => self.options.max_memory = Some(unsigned(&name, &value)?),
                 _ => return Err(unknown(&name)),
             }
         }
@@ -113,8 +115,8 @@ impl Settings {
     }
 
     pub fn filter_builder(&self) -> FilterBuilder<'static> {
-        let builder = Filter::builder().threads(self.threads).key_seed(self.key_seed);
-        let builder = match self.target {
+        let builder = Filter::builder().options(self.options.clone());
+        match self.target {
             None => builder,
             Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
             Some(Target::BitsPerKey(bits)) => builder.bits_per_key(bits),
@@ -122,26 +124,18 @@ impl Settings {
             Some(Target::Columns(columns)) => builder.columns(columns),
             // For shards only.
             Some(Target::ShardBytes(_)) => builder,
-        };
-        let builder = self.variant.into_iter().fold(builder, FilterBuilder::variant);
-        let builder = self.width.into_iter().fold(builder, FilterBuilder::width);
-        let builder = builder.effort(self.effort);
-        self.max_memory.into_iter().fold(builder, FilterBuilder::max_memory)
+        }
     }
 
     /// The builder of a container with the given number of shards, if the settings are valid.
     pub fn shards_builder(&self, shards: ShardCount) -> PyResult<ShardsBuilder<'static>> {
-        let builder = Shards::builder(self.split(shards)?);
-        let builder = builder.threads(self.threads).key_seed(self.key_seed);
+        let builder = Shards::builder(self.split(shards)?).options(self.options.clone());
         let builder = match self.target {
             Some(Target::Rate(rate)) => builder.false_positive_rate(rate),
             Some(Target::Columns(columns)) => builder.columns(columns),
             // The other targets are for filters only.
             _ => builder,
         };
-        let builder = self.variant.into_iter().fold(builder, ShardsBuilder::variant);
-        let builder = self.width.into_iter().fold(builder, ShardsBuilder::width);
-        let builder = builder.effort(self.effort);
         builder.check().map_err(errors::build)?;
         Ok(builder)
     }
@@ -160,11 +154,7 @@ impl Settings {
     }
 
     pub fn function_builder(&self) -> FunctionBuilder<'static> {
-        let builder = Function::builder().threads(self.threads).key_seed(self.key_seed);
-        let builder = self.variant.into_iter().fold(builder, FunctionBuilder::variant);
-        let builder = self.width.into_iter().fold(builder, FunctionBuilder::width);
-        let builder = builder.effort(self.effort);
-        self.max_memory.into_iter().fold(builder, FunctionBuilder::max_memory)
+        Function::builder().options(self.options.clone())
     }
 
     /// Reports invalid settings before any key is read.

@@ -80,7 +80,7 @@ impl Shards {
         let py = class.py();
         let settings = Settings::of_shards(fpr, settings)?;
         let mut builder = settings.shards_builder(shards)?;
-        Keys::of(keys, nulls, settings.key_seed)?.feed(py, &mut builder)?;
+        Keys::of(keys, nulls, settings.key_seed())?.feed(py, &mut builder)?;
         let built = watched(py, |watch| builder.progress(|_| watch.check()).finish())?;
         stored::object(class, built.into_inner())
     }

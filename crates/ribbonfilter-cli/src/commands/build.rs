@@ -75,20 +75,20 @@ pub fn run(arguments: &Arguments) -> Result {
 impl Arguments {
     /// The collector that these arguments describe.
     fn collector(&self) -> Result<Collector> {
-        let build = &self.build;
-        if let Some(shards) = self.shards {
-            let builder = self.target.shards_builder(split(shards, self.shard_size)?);
-            return Ok(Collector::Shards(builder.key_seed(build.key_seed)));
-        }
-        let mut builder = self.target.builder().key_seed(build.key_seed);
-        if let Some(bytes) = build.memory {
-            builder = builder.max_memory(bytes);
-        }
+        let mut options = self.target.options();
+        options.key_seed = self.build.key_seed;
+        options.max_memory = self.build.memory;
         if let Some(folder) = &self.spill {
             check_folder(folder)?;
-            builder = builder.spill_to(folder);
+            options.spill_to = Some(folder.clone());
         }
-        Ok(Collector::Filter(builder))
+        Ok(match self.shards {
+            Some(shards) => {
+                let builder = self.target.shards_builder(split(shards, self.shard_size)?);
+                Collector::Shards(builder.options(options))
+            }
+            None => Collector::Filter(self.target.builder().options(options)),
+        })
     }
 }
 

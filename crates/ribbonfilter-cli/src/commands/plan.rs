@@ -52,7 +52,9 @@ struct Row {
 
 pub fn run(arguments: &Arguments) -> Result {
     // Fails with the reason if no variant can be planned.
-    let chosen = arguments.target.builder().plan_for(arguments.keys).map_err(Error::new)?;
+    let target = &arguments.target;
+    let builder = target.builder().options(target.options());
+    let chosen = builder.plan_for(arguments.keys).map_err(Error::new)?;
     let rows = rows(arguments, &chosen);
     print(if arguments.json { json(&rows)? } else { table(&rows) })?;
     Ok(ExitCode::SUCCESS)
@@ -66,7 +68,7 @@ fn rows(arguments: &Arguments, chosen: &Plan) -> Vec<Row> {
     let pairs = variants.flat_map(|variant| Width::ALL.map(|width| (variant, width)));
     let pairs = pairs.filter(|(_, width)| target.width.is_none_or(|only| only == *width));
     let plans = pairs.filter_map(|(variant, width)| {
-        let builder = target.bare_builder().variant(variant).width(width);
+        let builder = target.builder().options(target.options()).variant(variant).width(width);
         builder.plan_for(arguments.keys).ok()
     });
     plans.map(|plan| Row::new(&plan, chosen)).collect()

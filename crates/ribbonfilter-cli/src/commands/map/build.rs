@@ -7,7 +7,7 @@ use crate::input::{self, Batch, Flow, Format, Inputs, PairArguments};
 use crate::output::print;
 use crate::values;
 use clap::Args;
-use ribbonfilter::{BuildError, Effort, Function, FunctionBuilder, Variant, Width};
+use ribbonfilter::{BuildError, BuildOptions, Effort, Function, FunctionBuilder, Variant, Width};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -90,19 +90,12 @@ impl Arguments {
     /// Creates a builder for values of `value_bits` bits. Rejects settings that are invalid for
     /// every number of keys.
     fn builder(&self, value_bits: u32) -> Result<FunctionBuilder<'static>> {
-        let Shape { fingerprint_bits, variant, width, effort, threads, .. } = self.shape;
-        let builder = Function::builder().key_seed(self.build.key_seed).threads(threads);
-        let builder = builder.value_bits(value_bits).fingerprint_bits(fingerprint_bits);
-        let mut builder = builder.effort(effort);
-        if let Some(variant) = variant {
-            builder = builder.variant(variant);
-        }
-        if let Some(width) = width {
-            builder = builder.width(width);
-        }
-        if let Some(bytes) = self.build.memory {
-            builder = builder.max_memory(bytes);
-        }
+        let mut options = BuildOptions::default();
+        (options.variant, options.width) = (self.shape.variant, self.shape.width);
+        (options.effort, options.threads) = (self.shape.effort, self.shape.threads);
+        (options.max_memory, options.key_seed) = (self.build.memory, self.build.key_seed);
+        let builder = Function::builder().options(options).value_bits(value_bits);
+        let builder = builder.fingerprint_bits(self.shape.fingerprint_bits);
         builder.plan_for(0).map_err(Error::new)?;
         Ok(builder)
     }
