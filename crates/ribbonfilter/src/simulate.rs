@@ -6,7 +6,7 @@
 use crate::build::variant::{SegmentRate, balanced_fits, bumped_empty_slots, solve_filter};
 use crate::build::{Group, Item, Keys, Partitioned, Resources, Task, Workspace};
 use crate::kernel::Kernel;
-use crate::plan::{Means, Settings, Target};
+use crate::plan::{Limits, Settings, Target};
 use crate::progress::Reporter;
 use crate::ribbon::equation::{Balance, Seed, free_row, mix, seeded};
 use crate::ribbon::layers::{Buckets, Further};
@@ -128,7 +128,7 @@ pub fn planned_build(
     let progress = &mut Reporter::default();
     let keys = Keys::Here(Partitioned::new(keys, all, 1, progress).expect("memory"));
     let mut bytes = vec![0; plan.size_in_bytes() as usize];
-    let resources = Resources::new(Kernel::best(), Means::default());
+    let resources = Resources::new(Kernel::best(), Limits::default());
     let mut task = Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress };
     let solved = solve_filter(&mut task).ok()?;
     let seeds: f64 = solved.seeds.iter().map(|&seed| f64::from(seed)).sum();
@@ -181,7 +181,7 @@ pub fn balanced_instance(
     let mut fits = |slots: u64| {
         plan.shape.segment_slots = slots;
         let mut bytes = vec![0; plan.size_in_bytes() as usize];
-        let resources = Resources::new(Kernel::best(), Means::default());
+        let resources = Resources::new(Kernel::best(), Limits::default());
         let (keys, bytes) = (&partitioned, bytes.as_mut_slice());
         let progress = &mut Reporter::default();
         balanced_fits(&mut Task { plan: &plan, keys, bytes, resources, progress }, 0)

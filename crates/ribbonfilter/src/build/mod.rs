@@ -46,7 +46,7 @@ use crate::build::variant::{Failure, Solved};
 use crate::error::{BuildError, OutOfMemory};
 use crate::format::{self, Footer, Metadata};
 use crate::kernel::Kernel;
-use crate::plan::{Means, Plan, Schedule, Settings};
+use crate::plan::{Limits, Plan, Schedule, Settings};
 use crate::progress::{Phase, Reporter};
 use crate::ribbon::width::Band;
 use crate::storage::bytes::OwnedBytes;
@@ -108,34 +108,34 @@ impl<V: Value> Task<'_, '_, V> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) kernel: Kernel,
-    pub(crate) means: Means,
+    pub(crate) limits: Limits,
     /// The maximum number of keys that a layer or level may bump, and the number of bytes to report
     /// as needed if one bumps more.
     bumped: (u64, u64),
 }
 
 impl Resources {
-    pub(crate) fn new(kernel: Kernel, means: Means) -> Self {
-        Self { kernel, means, bumped: (u64::MAX, 0) }
+    pub(crate) fn new(kernel: Kernel, limits: Limits) -> Self {
+        Self { kernel, limits, bumped: (u64::MAX, 0) }
     }
 
     pub(crate) fn threads(&self) -> usize {
-        usize::try_from(self.means.threads).unwrap_or(usize::MAX)
+        usize::try_from(self.limits.threads).unwrap_or(usize::MAX)
     }
 
     /// The same resources with the given number of threads.
     pub(crate) fn with_threads(self, threads: usize) -> Self {
-        Self { means: Means { threads: threads as u64, ..self.means }, ..self }
+        Self { limits: Limits { threads: threads as u64, ..self.limits }, ..self }
     }
 
     /// The resources that a spilling build uses, or [`Failure::Crowded`] if they do not suffice.
     fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
-        if schedule.peak > self.means.max_memory {
+        if schedule.peak > self.limits.max_memory {
             return Err(Failure::Crowded { needed: schedule.peak });
         }
         let max = plan.bumped_keys();
         Ok(Self {
-            means: Means { threads: schedule.threads, ..self.means },
+            limits: Limits { threads: schedule.threads, ..self.limits },
             // Random hashes stay far below this maximum.
             bumped: (max + max / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
             ..self
@@ -159,7 +159,7 @@ pub(crate) fn build<V: Value>(
     let mut distinct = false;
     let mut growth = 0;
     loop {
-        let plan = settings.plan(store.len(), growth)?.with_means(resources.means);
+        let plan = settings.plan(store.len(), growth)?.with_limits(resources.limits);
         plan.check_memory()?;
         let few = plan.keys() / DUPLICATE_SHARE + plan.expected_redundant;
         let attempt = store.with_keys(&plan, resources, progress, |keys, resources, progress| {
@@ -188,7 +188,7 @@ pub(crate) fn build<V: Value>(
             // must not depend on the memory limit, so this build fails.
             Err(Failure::Crowded { needed }) => {
                 if distinct || store.remove_duplicates(0, &resources)? <= few {
-                    let limit = resources.means.max_memory;
+                    let limit = resources.limits.max_memory;
                     return Err(BuildError::MemoryLimit { needed, limit });
                 }
                 growth = 0;

@@ -19,7 +19,7 @@
 use crate::build::variant::exact_rate;
 use crate::error::{Kind, ShrinkError};
 use crate::format::{self, Footer};
-use crate::plan::{Columns, Sketch, promised_rate};
+use crate::plan::{Columns, Sketch, expected_rate};
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Filter, Variant};
@@ -181,7 +181,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let shape = of_columns(&self.footer().shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
         let excess = self.expected_rate() - self.footer().shape.nominal_rate().value();
-        Sketch { shape, rate: promised_rate(&shape, 1.0) + excess }
+        Sketch { shape, rate: expected_rate(&shape, 1.0) + excess }
     }
 
     fn with_columns(&self, columns: Columns) -> Result<Filter, ShrinkError> {
