@@ -8,11 +8,11 @@ use crate::build::variant::{
 };
 use crate::build::{Group, Item, Keys, Partitioned, Resources, Task};
 use crate::kernel::Kernel;
-use crate::plan::{Means, Settings, Target};
+use crate::plan::{Limits, Plan, Settings, Target};
 use crate::progress::Reporter;
-use crate::ribbon::equation::{Balance, Seed, free_row, mix, seeded};
-use crate::ribbon::layers::{Buckets, Further};
-use crate::ribbon::layout::{Order, READ_AHEAD};
+use crate::ribbon::equation::{Seed, Starts, free_row, mix, seeded};
+use crate::ribbon::layers::Buckets;
+use crate::ribbon::layout::READ_AHEAD;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::solve::banding::{Banding, Insertion};
@@ -21,12 +21,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The planner's formula: the fraction of extra slots with which one seed of a Standard
-/// system works with probability `chance`.
-pub fn standard_overhead(keys: f64, width: Width, chance: f64) -> f64 {
-    crate::plan::standard_overhead(keys, width.bits().into(), -libm::log(chance))
+/// system works with the given probability.
+pub fn standard_overhead(keys: f64, width: Width, probability: f64) -> f64 {
+    crate::plan::standard_overhead(keys, width.bits().into(), -libm::log(probability))
 }
 
-/// How many keys of a stream a system takes until one depends on those before it.
+/// The number of keys of a stream that a system takes until one depends on the preceding ones.
 pub fn keys_until_failure(
     width: Width,
     slots: u64,
@@ -34,7 +34,7 @@ pub fn keys_until_failure(
     key_hashes: impl Iterator<Item = u64>,
 ) -> u64 {
     fn run<B: Band>(slots: u64, smash: u64, mut keys: impl Iterator<Item = u64>) -> u64 {
-        let starts = crate::ribbon::equation::Starts::with_smash(slots, B::WIDTH, smash);
+        let starts = Starts::with_smash(slots, B::WIDTH, smash);
         let mut banding = Banding::<B, ()>::new(slots as usize).expect("memory");
         let dependent = keys.position(|key_hash| {
             let hash = seeded(mix(key_hash), Seed::new(0));
@@ -47,14 +47,14 @@ pub fn keys_until_failure(
     with_band!(width, B => run::<B>(slots, smash, key_hashes))
 }
 
-/// One homogeneous system: what a seed gave.
+/// One homogeneous system under one seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     /// The exact rate over the nominal one.
     pub ratio: f64,
     /// The longest queue of starts.
     pub longest_queue: u32,
-    /// Keys that added nothing.
+    /// Keys whose equation was redundant.
     pub redundant: u64,
 }
 
@@ -79,29 +79,42 @@ pub fn homogeneous_instance(
             .value();
         Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
     }
-    let shape = Shape {
-        variant: Variant::Homogeneous,
-        width,
-        smash,
-        segment_bits: 0,
-        segment_slots: slots,
-        further: Further::default(),
-        columns,
-        boundary: 0,
-        order: Order::Columns,
-        balance: Balance::default(),
-    };
-    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
-    with_band!(width, B => run::<B>(&shape, &keys))
+    let variant = Variant::Homogeneous;
+    let shape = Shape { variant, width, smash, segment_slots: slots, columns, ..Shape::EMPTY };
+    with_band!(width, B => run::<B>(&shape, &mixed(key_hashes)))
 }
 
-/// A filter as it is built.
+/// The keys of a build.
+fn mixed(key_hashes: impl Iterator<Item = u64>) -> Vec<Item<u64, ()>> {
+    key_hashes.map(|hash| mix(hash).into()).collect()
+}
+
+/// The keys of a plan, in one group.
+fn partitioned(keys: Vec<Item<u64, ()>>, plan: &Plan) -> Keys<'static, ()> {
+    let all = Group::all(plan.shape.segment_bits);
+    let keys = Partitioned::new(keys, all, 1, &mut Reporter::default());
+    Keys::Here(keys.expect("memory"))
+}
+
+/// Calls `solve` with the task to build `plan` on one thread.
+fn with_task<T>(
+    plan: &Plan,
+    keys: &Keys<'_, ()>,
+    solve: impl FnOnce(&mut Task<'_, '_, ()>) -> T,
+) -> T {
+    let mut bytes = vec![0; plan.size_in_bytes() as usize];
+    let resources = Resources::new(Kernel::best(), Limits::default());
+    let progress = &mut Reporter::default();
+    solve(&mut Task { plan, keys, bytes: &mut bytes, resources, progress })
+}
+
+/// The figures of a filter that was built.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedBuild {
-    /// The seeds that were tried: how often a Homogeneous system was solved, and the average over
-    /// the segments of others.
+    /// The number of seeds tried: the solutions of a Homogeneous system, or the average over the
+    /// segments of another one.
     pub solutions: f64,
-    /// What the plan expected of that.
+    /// The number that the plan expected.
     pub expected_solutions: f64,
     /// The exact rate.
     pub rate: f64,
@@ -109,7 +122,7 @@ pub struct PlannedBuild {
     pub bytes: u64,
 }
 
-/// Builds a filter by the planner's plan. Nothing for settings that it refuses.
+/// Builds a filter as planned. `None` if the planner refuses the settings.
 pub fn planned_build(
     variant: Variant,
     width: Width,
@@ -117,7 +130,7 @@ pub fn planned_build(
     columns: f64,
     key_hashes: impl Iterator<Item = u64>,
 ) -> Option<PlannedBuild> {
-    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
+    let keys = mixed(key_hashes);
     let settings = Settings {
         target: Target::Columns(columns),
         variant: Some(variant),
@@ -126,13 +139,7 @@ pub fn planned_build(
         ..Settings::default()
     };
     let plan = settings.plan(keys.len() as u64, 0).ok()?;
-    let all = Group::all(plan.shape.segment_bits);
-    let progress = &mut Reporter::default();
-    let keys = Keys::Here(Partitioned::new(keys, all, 1, progress).expect("memory"));
-    let mut bytes = vec![0; plan.size_in_bytes() as usize];
-    let resources = Resources::new(Kernel::best(), Means::default());
-    let mut task = Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress };
-    let solved = solve_filter(&mut task).ok()?;
+    let solved = with_task(&plan, &partitioned(keys, &plan), solve_filter).ok()?;
     let seeds: f64 = solved.seeds.iter().map(|&seed| f64::from(seed)).sum();
     Some(PlannedBuild {
         solutions: match variant {
@@ -145,26 +152,26 @@ pub fn planned_build(
     })
 }
 
-/// One Balanced system: what its first seed needs and what the planner gives.
+/// One Balanced system: the slots that its first seed needs, and the slots that are planned.
 #[derive(Clone, Copy, Debug)]
 pub struct BalancedInstance {
     /// Keys of a shard.
     pub shard_keys: f64,
-    /// The least share of extra slots with which the seed works.
+    /// The minimum fraction of extra slots with which the seed works.
     pub min: f64,
-    /// The fraction of extra slots that the planner gives.
+    /// The planned fraction of extra slots.
     pub planned: f64,
     /// Whether the seed works with those.
     pub works: bool,
 }
 
 /// Finds by binary search the fewest slots with which the first seed of a Balanced system works.
-/// Nothing if the planner takes a single shard.
+/// `None` if the planner takes a single shard.
 pub fn balanced_instance(
     width: Width,
     key_hashes: impl Iterator<Item = u64>,
 ) -> Option<BalancedInstance> {
-    let hashes: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
+    let hashes = mixed(key_hashes);
     let settings = Settings {
         target: Target::Columns(1.0),
         variant: Some(Variant::Balanced),
@@ -173,20 +180,14 @@ pub fn balanced_instance(
     };
     let mut plan = settings.plan(hashes.len() as u64, 0).ok()?;
     let (keys, shards) = (hashes.len() as f64, plan.shape.shards()?.count());
-    let (segment_bits, segments) = (plan.shape.segment_bits, plan.segments() as f64);
-    let all = Group::all(segment_bits);
-    let partitioned = Partitioned::new(hashes, all, 1, &mut Reporter::default());
-    let partitioned = Keys::Here(partitioned.expect("memory"));
+    let segments = plan.segments() as f64;
+    let partitioned = partitioned(hashes, &plan);
     // Segments are multiples of 64 slots, unless there is only one.
-    let grain = if segment_bits > 0 { 64 } else { 1 };
+    let grain = if plan.shape.segment_bits > 0 { 64 } else { 1 };
     let planned = plan.shape.segment_slots;
     let mut fits = |slots: u64| {
         plan.shape.segment_slots = slots;
-        let mut bytes = vec![0; plan.size_in_bytes() as usize];
-        let resources = Resources::new(Kernel::best(), Means::default());
-        let (keys, bytes) = (&partitioned, bytes.as_mut_slice());
-        let progress = &mut Reporter::default();
-        balanced_fits(&mut Task { plan: &plan, keys, bytes, resources, progress }, 0)
+        with_task(&plan, &partitioned, |task| balanced_fits(task, 0))
     };
     let few = (keys / segments) as u64 / grain - 1;
     let (mut low, mut high) = (few, few + few / 4);
@@ -194,11 +195,11 @@ pub fn balanced_instance(
         let middle = low.midpoint(high);
         if fits(middle * grain) { high = middle } else { low = middle }
     }
-    let share = |slots: u64| slots as f64 * segments / keys - 1.0;
+    let extra = |slots: u64| slots as f64 * segments / keys - 1.0;
     Some(BalancedInstance {
         shard_keys: keys / shards as f64,
-        min: share(high * grain),
-        planned: share(planned),
+        min: extra(high * grain),
+        planned: extra(planned),
         works: fits(planned),
     })
 }
@@ -218,19 +219,15 @@ pub fn bumping_layer(
     load: f64,
     key_hashes: impl Iterator<Item = u64>,
 ) -> BumpingLayer {
-    let keys: Vec<Item<u64, ()>> = key_hashes.map(|hash| mix(hash).into()).collect();
+    let keys = mixed(key_hashes);
     let unit = Buckets::of(width).unit();
     let layer = Shape {
         variant: Variant::Bumped,
         width,
         smash: true,
-        segment_bits: 0,
         segment_slots: (keys.len() as f64 * load) as u64 / unit * unit,
-        further: Further::default(),
         columns: 1,
-        boundary: 0,
-        order: Order::Columns,
-        balance: Balance::default(),
+        ..Shape::EMPTY
     };
     let (empty, exceptions) = bumped_empty_slots(&layer, &keys, Kernel::best());
     BumpingLayer { empty, exceptions }

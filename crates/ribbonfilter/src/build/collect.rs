@@ -3,7 +3,7 @@
 use crate::build::{self, BuildOptions, Item, Resources, Solver, Store, Value};
 use crate::error::BuildError;
 use crate::kernel::Kernel;
-use crate::plan::{Means, Plan, Settings, Target};
+use crate::plan::{Limits, Plan, Settings, Target};
 use crate::progress::{Progress, Reporter};
 use crate::ribbon::equation::mix;
 use crate::storage::bytes::OwnedBytes;
@@ -131,7 +131,7 @@ impl<'p, V: Value> Collected<'p, V> {
     }
 
     pub(crate) fn plan_for(&self, keys: u64) -> Result<Plan, BuildError> {
-        Ok(self.settings().plan(keys, 0)?.with_means(self.means()))
+        Ok(self.settings().plan(keys, 0)?.with_limits(self.limits()))
     }
 
     /// Builds according to the settings. Consumes the keys.
@@ -171,13 +171,13 @@ impl<'p, V: Value> Collected<'p, V> {
     }
 
     fn resources(&self) -> Resources {
-        Resources::new(self.kernel.unwrap_or_else(Kernel::best), self.means())
+        Resources::new(self.kernel.unwrap_or_else(Kernel::best), self.limits())
     }
 
-    fn means(&self) -> Means {
+    fn limits(&self) -> Limits {
         let max_memory = self.options.max_memory.unwrap_or(u64::MAX);
         let runs = self.store.runs(max_memory);
-        Means { threads: self.thread_count() as u64, max_memory, runs }
+        Limits { threads: self.thread_count() as u64, max_memory, runs }
     }
 
     /// The number of threads that a build will use.

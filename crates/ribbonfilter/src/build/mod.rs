@@ -76,7 +76,7 @@ pub(crate) fn build<V: Value>(
     let mut distinct = false;
     let mut growth = 0;
     loop {
-        let plan = settings.plan(store.len(), growth)?.with_means(resources.means);
+        let plan = settings.plan(store.len(), growth)?.with_limits(resources.limits);
         plan.check_memory()?;
         let few = plan.keys() / KEYS_PER_DUPLICATE + plan.expected_redundant;
         let attempt = store.with_keys(&plan, resources, progress, |keys, resources, progress| {
@@ -105,7 +105,7 @@ pub(crate) fn build<V: Value>(
             // must not depend on the memory limit, so this build fails.
             Err(Failure::Crowded { needed }) => {
                 if distinct || store.remove_duplicates(0, &resources)? <= few {
-                    let limit = resources.means.max_memory;
+                    let limit = resources.limits.max_memory;
                     return Err(BuildError::MemoryLimit { needed, limit });
                 }
                 growth = 0;

@@ -2,41 +2,41 @@
 
 use crate::build::variant::Failure;
 use crate::kernel::Kernel;
-use crate::plan::{Means, Plan, Schedule};
+use crate::plan::{Limits, Plan, Schedule};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// The resources that a build may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) kernel: Kernel,
-    pub(crate) means: Means,
+    pub(crate) limits: Limits,
     /// The maximum number of keys that a layer or level may bump, and the number of bytes to report
     /// as needed if one bumps more.
     bumped: (u64, u64),
 }
 
 impl Resources {
-    pub(crate) fn new(kernel: Kernel, means: Means) -> Self {
-        Self { kernel, means, bumped: (u64::MAX, 0) }
+    pub(crate) fn new(kernel: Kernel, limits: Limits) -> Self {
+        Self { kernel, limits, bumped: (u64::MAX, 0) }
     }
 
     pub(crate) fn threads(&self) -> usize {
-        usize::try_from(self.means.threads).unwrap_or(usize::MAX)
+        usize::try_from(self.limits.threads).unwrap_or(usize::MAX)
     }
 
     /// The same resources with the given number of threads.
     pub(crate) fn with_threads(self, threads: usize) -> Self {
-        Self { means: Means { threads: threads as u64, ..self.means }, ..self }
+        Self { limits: Limits { threads: threads as u64, ..self.limits }, ..self }
     }
 
     /// The resources that a spilling build uses, or [`Failure::Crowded`] if they do not suffice.
     pub(super) fn on_schedule(self, plan: &Plan, schedule: Schedule) -> Result<Self, Failure> {
-        if schedule.peak > self.means.max_memory {
+        if schedule.peak > self.limits.max_memory {
             return Err(Failure::Crowded { needed: schedule.peak });
         }
         let max = plan.bumped_keys();
         Ok(Self {
-            means: Means { threads: schedule.threads, ..self.means },
+            limits: Limits { threads: schedule.threads, ..self.limits },
             // Random hashes stay far below this maximum.
             bumped: (max + max / 2 + 1024, schedule.peak + 3 * 8 * plan.keys()),
             ..self

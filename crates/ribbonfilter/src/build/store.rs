@@ -62,7 +62,7 @@ impl<V: Value> Store<V> {
         resources: &Resources,
     ) -> Result<(), BuildError> {
         let mut additional = additional.max(self.items.len());
-        if let Some(runs) = resources.means.runs {
+        if let Some(runs) = resources.limits.runs {
             if self.items.len() as u64 >= runs.items {
                 self.spill_all(runs)?;
             }
@@ -144,7 +144,7 @@ impl<V: Value> Store<V> {
         contradiction::refuse(&self.items)?;
         let before = self.len();
         if let Some(spill) = &self.spill {
-            let limit = resources.means.max_memory;
+            let limit = resources.limits.max_memory;
             self.spill = Some(distinct(spill, limit, kept as u64)?);
         }
         self.items.sort_unstable();

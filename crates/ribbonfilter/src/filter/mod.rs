@@ -15,10 +15,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A static set that answers "might this key be in it?".
+/// A static set of keys, which might contain other keys by mistake.
 ///
-/// A key that was put in is always found. Another key is found by mistake with the
-/// [`expected_rate`](Self::expected_rate). The filter *is* its bytes: `D` may be the
+/// A key that was put in is always found. Any other key is found by mistake with a probability of
+/// [`expected_rate`](Self::expected_rate), on average. Keys are hashed to 64 bits,
+/// which adds a probability of `n / 2^64` for `n` keys (see [`key`](crate::key)). The filter *is* its bytes: `D` may be the
 /// owned buffer of a fresh build, a borrowed slice, a memory map or anything else that is
 /// `AsRef<[u8]>`, at any alignment.
 ///
@@ -66,7 +67,7 @@ impl Filter {
         builder.finish()
     }
 
-    /// A builder, for everything that can be chosen.
+    /// A builder, for all options.
     ///
     /// ```
     /// use ribbonfilter::Filter;
@@ -84,7 +85,7 @@ impl Filter {
     /// the filter and queries it once, in one step.
     ///
     /// For engines that open a filter block for each lookup. The same bytes are refused as by
-    /// [`open`](Filter::open). Who queries a filter more than once opens it.
+    /// [`open`](Filter::open). To query a filter more than once, open it.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Key};
@@ -171,12 +172,11 @@ impl Filter<crate::MappedBytes> {
 }
 
 impl<D: AsRef<[u8]>> Filter<D> {
-    /// Opens a filter over bytes that are there already, in constant time and without a
-    /// copy.
+    /// Opens a filter over existing bytes, in constant time and without a copy.
     ///
     /// Only the footer at the end is read and checked; [`verify`](Self::verify) checks
-    /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
-    /// panic or read outside.
+    /// the rest. Queries on unverified bytes are safe: the results may be wrong, but they
+    /// never panic or read outside the bytes.
     ///
     /// ```
     /// use ribbonfilter::Filter;
@@ -212,8 +212,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     ///
     /// let mut bytes = Filter::build(["ada"], 0.01)?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
-    /// let altered = Filter::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptData)));
+    /// let corrupt = Filter::open(bytes).unwrap();
+    /// assert!(matches!(corrupt.verify(), Err(OpenError::CorruptData)));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -238,7 +238,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// Whether the key with this hash might be in the set.
     ///
     /// For keys that were put in by [`FilterBuilder::push_hash`], or whose
-    /// [`Key::key_hash`] is at hand. A key seed does not touch a hash that is given.
+    /// [`Key::key_hash`] is known. The key seed has no influence on a hash that is passed in.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Key};
@@ -265,7 +265,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         hits
     }
 
-    /// [`contains_batch`](Self::contains_batch) into a buffer that is there already. If the
+    /// [`contains_batch`](Self::contains_batch) into an existing buffer. If the
     /// lengths differ, the longer one's rest is left alone.
     ///
     /// ```
@@ -294,8 +294,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
         hits
     }
 
-    /// [`contains_hash_batch`](Self::contains_hash_batch) into a buffer that is there
-    /// already. If the lengths differ, the longer one's rest is left alone.
+    /// [`contains_hash_batch`](Self::contains_hash_batch) into an existing
+    /// buffer. If the lengths differ, the longer one's rest is left alone.
     ///
     /// ```
     /// # use ribbonfilter::{Filter, Key};
@@ -340,7 +340,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.data
     }
 
-    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    /// The number of keys. Duplicates are not counted, unless they are too few to matter.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::build([1, 2, 2, 3], 0.01)?;
@@ -351,7 +351,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.footer().keys
     }
 
-    /// Whether there is no key: every query is then answered with no.
+    /// Whether there are no keys. Every query then returns `false`.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::build([""; 0], 0.01)?;
@@ -363,7 +363,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.len() == 0
     }
 
-    /// All bytes, the footer included.
+    /// The size in bytes, including the footer.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::builder().columns(8.0);
@@ -376,7 +376,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.len
     }
 
-    /// All stored bits over the number of keys; infinite without keys.
+    /// All stored bits divided by the number of keys; infinite without keys.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::build(0..10_000, 0.01)?;
@@ -424,7 +424,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.footer().shape.width
     }
 
-    /// The mean number of columns: bits that a query compares.
+    /// The average number of columns: the bits that a query compares.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::build(0..100_000, 0.01)?;

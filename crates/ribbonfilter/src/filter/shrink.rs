@@ -10,16 +10,16 @@
 //! ```
 //!
 //! Every column is a filter of its own with a rate of one half, so any of them may be left
-//! out: a query compares fewer bits. Slots, seeds and places do not depend on columns in
-//! any variant but Homogeneous; there a shrunk filter has the bytes of one built for its
+//! out: a query compares fewer bits. Slots, seeds and locations do not depend on columns
+//! in any variant but Homogeneous. In these variants a shrunk filter has the bytes of one built for its
 //! size. A Homogeneous filter keeps the slots that its first columns needed, more than a
 //! build for fewer would take. What its rate exceeds the nominal one by comes from few
-//! crowded places, which all columns share: it stays while the nominal rate grows.
+//! crowded ranges, which all columns share: it stays while the nominal rate grows.
 
 use crate::build::variant::exact_rate;
 use crate::error::{Kind, ShrinkError};
 use crate::format::{self, Footer};
-use crate::plan::{Columns, Sketch, promised_rate};
+use crate::plan::{Columns, Sketch, expected_rate};
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Filter, Variant};
@@ -55,7 +55,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let (mut aim, mut tried) = (rate, None);
         for more_blocks in (0..TRIES).map(|tries| 1 << tries) {
             let chosen = Columns::for_rate(aim, shape.columns, |columns| self.sketch(columns)).ok();
-            // The rate may be missed by so little that the aim tells no other columns.
+            // The rate may be missed by so little that the new aim results in the same columns.
             let blocks = shape.layout().blocks();
             let more = tried.map(|tried: Columns| tried.and_blocks(more_blocks, blocks));
             let chosen = chosen.map(|chosen| more.map_or(chosen, |more| chosen.or_more(more)));
@@ -66,7 +66,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
             if smaller.expected_rate() <= rate {
                 return Ok(smaller);
             }
-            // The rate of a Homogeneous filter is known only when it is there.
+            // The rate of a Homogeneous filter is known only after it is made.
             aim *= rate / smaller.expected_rate();
             tried = Some(columns);
         }
@@ -77,8 +77,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
         }
     }
 
-    /// The filter of the same keys with the lowest false-positive rate that takes at most so
-    /// many bytes, everything included.
+    /// The filter of the same keys with the lowest false-positive rate that takes at most
+    /// `bytes` bytes, including the footer.
     ///
     /// ```
     /// use ribbonfilter::Filter;
@@ -138,12 +138,12 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self.with_columns(nearest)
     }
 
-    /// Several smaller filters of the same keys, with this number of columns each, which answer
-    /// together as this one does: a key might be in the set if every one of them says so.
+    /// Several smaller filters of the same keys, with this number of columns each, which
+    /// together give the same result as this one: a key might be in the set if all of them contain it.
     ///
-    /// An engine can keep as many of them in memory as the heat of a table deserves. Their
-    /// rates multiply; those of a Homogeneous filter a little less than that, since all
-    /// its columns are at their worst in the same few places. If the filter has a fraction
+    /// An engine can keep more of them in memory for a table that is queried often. The product of
+    /// their rates is the rate of the whole; for a Homogeneous filter it is a little less than that,
+    /// because all its columns have their highest rates in the same few ranges of slots. If the filter has a fraction
     /// of a column, the last part has it, counted as one.
     ///
     /// ```
@@ -162,9 +162,9 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// memory runs out.
     pub fn split_columns(&self, columns: &[u32]) -> Result<Vec<Filter>, ShrinkError> {
         let shape = self.footer().shape;
-        let asked = columns.iter().map(|&columns| u64::from(columns)).sum();
-        if asked != u64::from(shape.columns) || columns.contains(&0) {
-            return Err(ShrinkError::WrongColumns { requested: asked, columns: shape.columns });
+        let requested = columns.iter().map(|&columns| u64::from(columns)).sum();
+        if requested != u64::from(shape.columns) || columns.contains(&0) {
+            return Err(ShrinkError::WrongColumns { requested, columns: shape.columns });
         }
         let mut first = 0;
         let parts = columns.iter().map(|&max| {
@@ -176,12 +176,12 @@ impl<D: AsRef<[u8]>> Filter<D> {
         parts.collect()
     }
 
-    /// What so many columns would give.
+    /// The shape and rate with the given columns.
     fn sketch(&self, columns: Columns) -> Sketch {
         let shape = of_columns(&self.footer().shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
         let excess = self.expected_rate() - self.footer().shape.nominal_rate().value();
-        Sketch { shape, rate: promised_rate(&shape, 1.0) + excess }
+        Sketch { shape, rate: expected_rate(&shape, 1.0) + excess }
     }
 
     fn with_columns(&self, columns: Columns) -> Result<Filter, ShrinkError> {
@@ -191,11 +191,11 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// The bytes, if they are what was built.
     pub(crate) fn whole_bytes(&self) -> Result<&[u8], ShrinkError> {
         let bytes = self.as_bytes();
-        // New checksums would hide what the old ones tell. And a foreign buffer may no longer
-        // hold what was opened.
-        let whole = format::verify(bytes, Kind::Filter).is_ok()
+        // New checksums would hide that the old ones do not match. And a foreign buffer may no
+        // longer hold what was opened.
+        let intact = format::verify(bytes, Kind::Filter).is_ok()
             && Footer::read(bytes, Kind::Filter).ok() == Some(self.footer());
-        if whole { Ok(bytes) } else { Err(ShrinkError::Corrupt) }
+        if intact { Ok(bytes) } else { Err(ShrinkError::Corrupt) }
     }
 
     /// The filter of some of the columns, from `first` on.

@@ -76,7 +76,7 @@ impl Function {
         builder.finish()
     }
 
-    /// A builder, for everything that can be chosen.
+    /// A builder, for all options.
     ///
     /// ```
     /// use ribbonfilter::Function;
@@ -124,12 +124,11 @@ impl Function<crate::MappedBytes> {
 }
 
 impl<D: AsRef<[u8]>> Function<D> {
-    /// Opens a function over bytes that are there already, in constant time and without a
-    /// copy.
+    /// Opens a function over existing bytes, in constant time and without a copy.
     ///
     /// Only the footer at the end is read and checked; [`verify`](Self::verify) checks
-    /// the rest. Queries on unverified bytes are safe: they may answer wrongly, but never
-    /// panic or read outside.
+    /// the rest. Queries on unverified bytes are safe: the results may be wrong, but they
+    /// never panic or read outside the bytes.
     ///
     /// ```
     /// use ribbonfilter::Function;
@@ -171,8 +170,8 @@ impl<D: AsRef<[u8]>> Function<D> {
     ///
     /// let mut bytes = Function::build([("ada", 36)], 7)?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
-    /// let altered = Function::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptData)));
+    /// let corrupt = Function::open(bytes).unwrap();
+    /// assert!(matches!(corrupt.verify(), Err(OpenError::CorruptData)));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -198,7 +197,7 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// The value of the key with this hash.
     ///
     /// For keys that were put in by [`FunctionBuilder::push_hash`], or whose
-    /// [`Key::key_hash`] is at hand. A key seed does not touch a hash that is given.
+    /// [`Key::key_hash`] is known. The key seed has no influence on a hash that is passed in.
     ///
     /// ```
     /// use ribbonfilter::{Function, Key};
@@ -268,7 +267,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         values
     }
 
-    /// [`get_batch`](Self::get_batch) into a buffer that is there already. If the lengths
+    /// [`get_batch`](Self::get_batch) into an existing buffer. If the lengths
     /// differ, the longer one's rest is left alone.
     ///
     /// ```
@@ -298,7 +297,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         values
     }
 
-    /// [`get_hash_batch`](Self::get_hash_batch) into a buffer that is there already. If the
+    /// [`get_hash_batch`](Self::get_hash_batch) into an existing buffer. If the
     /// lengths differ, the longer one's rest is left alone.
     ///
     /// ```
@@ -376,7 +375,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         self.data
     }
 
-    /// The number of keys, distinct ones unless duplicates are too few to matter.
+    /// The number of keys. Duplicates are not counted, unless they are too few to matter.
     ///
     /// ```
     /// # let ages = ribbonfilter::Function::build([("ada", 36), ("ada", 36)], 7)?;
@@ -398,7 +397,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         self.len() == 0
     }
 
-    /// All bytes, the footer included.
+    /// The size in bytes, including the footer.
     ///
     /// ```
     /// # let roots = ribbonfilter::Function::build((0..1000u64).map(|n| (n * n, n)), 10)?;
@@ -409,7 +408,7 @@ impl<D: AsRef<[u8]>> Function<D> {
         self.len
     }
 
-    /// All stored bits over the number of keys; infinite without keys.
+    /// All stored bits divided by the number of keys; infinite without keys.
     ///
     /// ```
     /// # let roots = ribbonfilter::Function::build((0..1000u64).map(|n| (n * n, n)), 10)?;

@@ -28,10 +28,10 @@
 //! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants balanced
 //! ```
 
-use super::{System, standard};
+use super::frame::System;
+use super::standard;
 use crate::Width;
 use crate::ribbon::equation::Balance;
-use crate::ribbon::layers::Further;
 
 /// Minimum number of keys in a segment, as a power of two: enough that its end does not matter, few
 /// enough for the cache and for distribution among threads.
@@ -50,70 +50,50 @@ const SEGMENT_END: f64 = 0.25;
 /// before the boundary is slightly larger than that of slots: by 0.1 to 0.55 % in simulations.
 pub(super) const ALLOWANCE: f64 = 1.006;
 
-/// Minimum number of keys in a shard, as a power of two.
-const fn shard_log(width: Width) -> u32 {
+/// The constants of one width.
+struct Fit {
+    /// Minimum number of keys in a shard, as a power of two.
+    shard_log: u32,
+    /// Minimum number of keys in a set with several shards, as a power of two. For fewer keys one
+    /// shard, which is a Standard system, takes no more slots.
+    min_log: u32,
+    /// The fraction of slots that stay empty with the largest shards.
+    max_waste: f64,
+}
+
+const fn fit(width: Width) -> Fit {
     match width {
         // Never balanced.
-        Width::W16 => 58,
-        Width::W32 => 7,
-        Width::W64 => 8,
-        Width::W128 => 9,
-    }
-}
-
-/// Minimum number of keys in a set with several shards, as a power of two. For fewer keys one
-/// shard, which is a Standard system, takes no more slots.
-const fn least_log(width: Width) -> u32 {
-    match width {
-        Width::W16 => 63,
-        Width::W32 => 12,
-        Width::W64 => 13,
-        Width::W128 => 15,
-    }
-}
-
-/// The fraction of slots that stay empty with the largest shards.
-const fn max_waste(width: Width) -> f64 {
-    match width {
-        Width::W16 | Width::W32 => 0.0095,
-        Width::W64 => 0.0013,
-        Width::W128 => 0.0004,
+        Width::W16 => Fit { shard_log: 58, min_log: 63, max_waste: 0.0 },
+        Width::W32 => Fit { shard_log: 7, min_log: 12, max_waste: 0.0095 },
+        Width::W64 => Fit { shard_log: 8, min_log: 13, max_waste: 0.0013 },
+        Width::W128 => Fit { shard_log: 9, min_log: 15, max_waste: 0.0004 },
     }
 }
 
 /// Minimum number of keys in a segment, as a power of two.
 pub(super) fn segment_log(width: Width) -> u32 {
-    SEGMENT_LOG.max(shard_log(width))
-}
-
-/// The maximum number of keys for which a width makes sense.
-pub(super) fn max_keys(width: Width) -> u64 {
-    standard::max_keys(width)
+    SEGMENT_LOG.max(fit(width).shard_log)
 }
 
 pub(super) fn system(keys: u64, width: Width) -> System {
-    if keys >> least_log(width) == 0 {
+    let fit = fit(width);
+    if keys >> fit.min_log == 0 {
         return standard::single(keys, width);
     }
-    let shards_log = (keys >> shard_log(width)).ilog2();
+    let shards_log = (keys >> fit.shard_log).ilog2();
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segments = (1u64 << segment_bits) as f64;
     let shard_keys = keys as f64 / (1u64 << shards_log) as f64;
-    let largest = (2u64 << shard_log(width)) as f64;
-    let waste = max_waste(width) * libm::pow(shard_keys / largest, WASTE_POWER);
+    let largest = (2u64 << fit.shard_log) as f64;
+    let waste = fit.max_waste * libm::pow(shard_keys / largest, WASTE_POWER);
     let spare = f64::from(width.bits()) * (LAST_SHARD + SEGMENT_END * segments);
     let slots = keys as f64 * (1.0 + waste) + spare;
     System {
-        segment_bits,
-        segment_slots: libm::ceil(slots / segments) as u64,
-        further: Further::default(),
-        smash: true,
-        queue_limit: None,
-        allowance: 1.0,
-        expected_redundant: 0,
         balance: Balance {
             shard_bits: shards_log - segment_bits,
             overload: libm::round(256.0 * OVERLOAD / libm::sqrt(shard_keys)) as u32,
         },
+        ..System::new(segment_bits, libm::ceil(slots / segments) as u64)
     }
 }

@@ -25,10 +25,10 @@
 //! and the total slots of all bumping layers grow with the keys. So the size grows with the keys,
 //! too.
 
-use super::standard::Chance;
-use super::{Effort, System};
+use super::Effort;
+use super::frame::System;
+use super::standard::Probability;
 use crate::Width;
-use crate::ribbon::equation::Balance;
 use crate::ribbon::layers::{Buckets, Further, Layer, MAX_FURTHER};
 use alloc::vec::Vec;
 
@@ -103,12 +103,6 @@ pub(super) const fn segment_log(width: Width) -> u32 {
     fit(width).segment_log
 }
 
-/// The maximum number of keys for which a width makes sense.
-pub(super) const fn max_keys(width: Width) -> u64 {
-    // At w = 16 the codes would cost as much as they save.
-    if matches!(width, Width::W16) { 0 } else { u64::MAX }
-}
-
 /// The system for a number of keys. The extra slots that the user requests go to the first layer.
 /// Growth adds slots to the last layer and capacity for exceptions.
 pub(super) fn system(
@@ -133,16 +127,16 @@ pub(super) fn system(
         None => last_keys,
     };
     // Where the last layer holds a small fraction of the keys, many attempts are cheap.
-    let chance = match effort {
-        Effort::Normal if layers.is_empty() => Chance::MEDIUM,
-        _ => Chance::LOW,
+    let probability = match effort {
+        Effort::Normal if layers.is_empty() => Probability::MEDIUM,
+        _ => Probability::LOW,
     };
     let rare = effort == Effort::Normal && has_rare_exceptions(keys, width);
     let deviations = if rare { DEVIATIONS_WITH_BUCKET } else { DEVIATIONS };
-    let spare = chance.spare(max_last_keys, width) + deviations * libm::sqrt(variance);
+    let spare = probability.spare(max_last_keys, width) + deviations * libm::sqrt(variance);
     let mut last_slots = libm::ceil(last_keys + spare) as u64;
-    let asked = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
-    let missing = asked.saturating_sub(slots as u64 + last_slots);
+    let requested = libm::ceil(keys as f64 * (1.0 + overhead)) as u64;
+    let missing = requested.saturating_sub(slots as u64 + last_slots);
     match layers.first_mut() {
         Some(first) => {
             let unit = Buckets::of(width).unit();
@@ -156,15 +150,9 @@ pub(super) fn system(
         exceptions(keys, width).max(rare.into()) + exceptions_grown(&layers, width, growth);
     layers.push(Layer::new(0, last_slots));
     System {
-        segment_bits: layers[0].segment_bits(),
-        segment_slots: layers[0].segment_slots(),
         further: Further::of(&layers[1..], exceptions),
-        smash: true,
-        // The keys of the last layer are known when it is built.
-        queue_limit: None,
-        allowance: 1.0,
-        expected_redundant: 0,
-        balance: Balance::default(),
+        // Seeds are not screened here: the keys of the last layer are known when it is built.
+        ..System::new(layers[0].segment_bits(), layers[0].segment_slots())
     }
 }
 
@@ -174,11 +162,11 @@ fn bumping_layers(keys: u64, width: Width) -> Vec<Layer> {
     let octave = (1u64 << keys.ilog2()) as f64;
     let mut layers = Vec::new();
     // Per key of the set: the fraction that reaches a layer, and the slots of all layers up to it.
-    let (mut share, mut until, mut before) = (1.0, 0.0, 0);
-    while layers.len() < MAX_FURTHER && octave * share >= (1u64 << fit.bumping_log) as f64 {
-        let segment_bits = segment_bits((octave * share) as u64, &fit);
-        until += fit.load * share;
-        share *= fit.bumped();
+    let (mut fraction, mut until, mut before) = (1.0, 0.0, 0);
+    while layers.len() < MAX_FURTHER && octave * fraction >= (1u64 << fit.bumping_log) as f64 {
+        let segment_bits = segment_bits((octave * fraction) as u64, &fit);
+        until += fit.load * fraction;
+        fraction *= fit.bumped();
         // The sum is rounded, so that the next layer makes up for the rounding of this one.
         let unit = Buckets::of(width).unit() << segment_bits;
         let slots = (keys as f64 * until) as u64 / unit * unit;

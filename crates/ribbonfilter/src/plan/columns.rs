@@ -134,25 +134,18 @@ pub(super) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Like [`partition_point`], but starts at a guess.
+/// Like [`partition_point`], but starts at a guess and doubles its steps away from it.
 fn partition_point_near(len: u64, guess: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high, mut step) = (0, len, 1);
-    let mut at = guess.min(len.saturating_sub(1));
-    // Move away from the guess in steps that double, until the border is between two of them.
-    while low < high {
-        if holds(at) {
-            low = at + 1;
-            if at + step >= high {
-                break;
-            }
-            at += step;
-        } else {
-            high = at;
-            match at.checked_sub(step) {
-                Some(before) if before >= low => at = before,
-                _ => break,
-            }
-        }
+    let (mut low, mut step) = (guess.min(len), 1);
+    let mut high = low;
+    while low > 0 && !holds(low - 1) {
+        high = low - 1;
+        low = high.saturating_sub(step);
+        step *= 2;
+    }
+    while high < len && holds(high) {
+        low = high + 1;
+        high = len.min(low.saturating_add(step));
         step *= 2;
     }
     low + partition_point(high - low, |more| holds(low + more))

@@ -28,10 +28,9 @@
 //! cargo run --release -p ribbonfilter-bench --bin ribbon-bench -- constants homogeneous
 //! ```
 
-use super::{System, standard};
+use super::frame::System;
+use super::standard;
 use crate::Width;
-use crate::ribbon::equation::Balance;
-use crate::ribbon::layers::Further;
 use core::f64::consts::LN_2;
 
 /// Minimum number of keys in a segment, as a power of two: few enough for the cache, and for large
@@ -60,15 +59,12 @@ pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let screened = Regime::screened(keys, width, columns);
-    let mean = Regime::in_the_mean(keys, width, columns);
-    let regime = if screened.overhead < mean.overhead { screened } else { mean };
+    let average = Regime::on_average(keys, width, columns);
+    let regime = if screened.overhead < average.overhead { screened } else { average };
     let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
     let min = segment_keys as u64 + libm::ceil(columns) as u64 + MIN_SPARE;
     let segment_slots = wanted.max(min);
     System {
-        segment_bits,
-        segment_slots,
-        further: Further::default(),
         smash: keys < 1 << SMALL_LOG,
         queue_limit: regime.queue_limit.map(|limit| {
             // Where spare slots are few, the end of the system alone causes a queue.
@@ -78,7 +74,7 @@ pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
         allowance: regime.allowance,
         // Only the narrowest ribbon has more than a few redundant equations.
         expected_redundant: if width == Width::W16 { keys / 512 } else { 0 },
-        balance: Balance::default(),
+        ..System::new(segment_bits, segment_slots)
     }
 }
 
@@ -113,12 +109,12 @@ impl Regime {
         }
     }
 
-    fn in_the_mean(keys: u64, width: Width, r: f64) -> Self {
+    fn on_average(keys: u64, width: Width, r: f64) -> Self {
         let w = f64::from(width.bits());
         let reach = w - 7.0;
-        let share = r * LN_2 / (1.9 * reach);
+        let fraction = r * LN_2 / (1.9 * reach);
         // Slightly below the optimum, which is flat: a lower rate for the same space.
-        let excess = 0.75 * share / (1.0 - share);
+        let excess = 0.75 * fraction / (1.0 - fraction);
         let amplitude = libm::pow(w / 16.0, 1.45);
         let theta = (libm::log(amplitude / excess) + r * LN_2) / reach;
         // The standard deviation, over seeds, of the sum over all bad ranges. It is the same for

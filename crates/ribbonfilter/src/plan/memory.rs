@@ -17,9 +17,9 @@ use crate::Variant;
 use crate::error::BuildError;
 use crate::format::Content;
 
-/// The resources that a build may use.
+/// The limits of a build: its threads and its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Means {
+pub(crate) struct Limits {
     pub(crate) threads: u64,
     /// The memory limit in bytes.
     pub(crate) max_memory: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Means {
     pub(crate) runs: Option<Runs>,
 }
 
-impl Default for Means {
+impl Default for Limits {
     fn default() -> Self {
         Self { threads: 1, max_memory: u64::MAX, runs: None }
     }
@@ -104,18 +104,18 @@ impl Plan {
     pub fn peak_memory(&self) -> u64 {
         let Some(runs) = self.spilling() else { return self.in_memory() };
         let peak = self.schedule(runs, |bits| self.fullest(bits)).peak.max(self.pushing(runs));
-        if peak > self.means.max_memory { self.least() } else { peak }
+        if peak > self.limits.max_memory { self.min_limit() } else { peak }
     }
 
     /// A limit with which a build that spills succeeds, close to the minimum.
     ///
     /// A higher limit changes the runs and the size of their index, so this iterates a few times.
-    fn least(&self) -> u64 {
+    fn min_limit(&self) -> u64 {
         let mut limit = self.size_in_bytes();
         for _ in 0..8 {
             let runs = Runs::within(limit, self.item_bytes());
-            let means = Means { max_memory: limit, runs: Some(runs), ..self.means };
-            let plan = self.with_means(means);
+            let limits = Limits { max_memory: limit, runs: Some(runs), ..self.limits };
+            let plan = self.with_limits(limits);
             let peak = plan.schedule(runs, |bits| plan.fullest(bits)).peak;
             if peak <= limit {
                 break;
@@ -125,14 +125,14 @@ impl Plan {
         limit.min(self.in_memory())
     }
 
-    /// The same plan with other resources.
-    pub(crate) fn with_means(self, means: Means) -> Self {
-        Self { means, ..self }
+    /// The same plan with other limits.
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Returns an error if the build would exceed the memory limit.
     pub(crate) fn check_memory(&self) -> Result<(), BuildError> {
-        match (self.peak_memory(), self.means.max_memory) {
+        match (self.peak_memory(), self.limits.max_memory) {
             (needed, limit) if needed > limit => Err(BuildError::MemoryLimit { needed, limit }),
             _ => Ok(()),
         }
@@ -141,13 +141,13 @@ impl Plan {
     /// How hashes are spilled, if the build exceeds the memory limit otherwise and spilling is
     /// allowed.
     pub(crate) fn spilling(&self) -> Option<Runs> {
-        self.means.runs.filter(|_| self.in_memory() > self.means.max_memory)
+        self.limits.runs.filter(|_| self.in_memory() > self.limits.max_memory)
     }
 
     /// The peak memory in bytes if nothing is spilled.
     fn in_memory(&self) -> u64 {
         let pushed = self.item_bytes() * self.keys;
-        let threads = self.means.threads.min(self.shape.segments());
+        let threads = self.limits.threads.min(self.shape.segments());
         let solving = threads * self.workspace(1.0) + self.bumped() + self.size_in_bytes();
         // The items of a function stay in insertion order, so that an error can name values that
         // contradict each other. They are ordered in a copy.
@@ -222,7 +222,7 @@ impl Plan {
             group_bits,
             peak: self.spilled(runs, threads, skew.max(1.0), group_bits, fullest(group_bits)),
         };
-        let max = self.means.threads.clamp(1, self.shape.segments());
+        let max = self.limits.threads.clamp(1, self.shape.segments());
         let all = (1..=max).rev().flat_map(|threads| {
             // Each group has a segment for every thread.
             let shared = threads.next_power_of_two().ilog2();
@@ -230,7 +230,7 @@ impl Plan {
             (0..=finest).map(move |group_bits| (threads, group_bits))
         });
         let mut all = all.map(|(threads, group_bits)| schedule(threads, group_bits));
-        let fits = all.find(|schedule| schedule.peak <= self.means.max_memory);
+        let fits = all.find(|schedule| schedule.peak <= self.limits.max_memory);
         fits.unwrap_or_else(|| schedule(1, finest))
     }
 

@@ -21,15 +21,14 @@
 //! divided into segments that each have a seed. All segments have the number of slots that the
 //! fullest one needs.
 
-use super::{Effort, System};
+use super::Effort;
+use super::frame::System;
 use crate::Width;
-use crate::ribbon::equation::Balance;
-use crate::ribbon::layers::Further;
 use crate::ribbon::shape::Shape;
 
 /// The probability that a seed works.
 #[derive(Clone, Copy)]
-pub(super) struct Chance {
+pub(super) struct Probability {
     /// `-ln p` for one seed of a single system.
     single: f64,
     /// `-ln p` for one seed of the fullest segment.
@@ -40,7 +39,7 @@ pub(super) struct Chance {
     more: u64,
 }
 
-impl Chance {
+impl Probability {
     /// One seed in 16 works; for the fullest segment, one in 12.
     pub(super) const LOW: Self = Self { single: 2.772_588_722_239_781, fullest: 2.5, more: 0 };
     /// One seed in 8 works.
@@ -90,9 +89,9 @@ const FITS: [Fit; 4] = [
 /// The constants of any width, interpolated between the fitted ones: geometrically for `b`, which
 /// about halves when the width doubles, linearly for the others.
 fn fit(width: f64) -> Fit {
-    let place = (libm::log2(width) - 4.0).clamp(0.0, 3.0);
-    let lower = (place as usize).min(2);
-    let (low, high, part) = (FITS[lower], FITS[lower + 1], place - lower as f64);
+    let position = (libm::log2(width) - 4.0).clamp(0.0, 3.0);
+    let lower = (position as usize).min(2);
+    let (low, high, part) = (FITS[lower], FITS[lower + 1], position - lower as f64);
     Fit {
         b: low.b * libm::pow(high.b / low.b, part),
         x0: low.x0 + (high.x0 - low.x0) * part,
@@ -138,46 +137,28 @@ pub(super) const fn segment_log(width: Width) -> u32 {
     }
 }
 
-/// The maximum number of keys for which a width makes sense.
-pub(super) fn max_keys(width: Width) -> u64 {
-    match width {
-        // Beyond that a third of the slots would stay empty, and segments would consist almost only
-        // of ends.
-        Width::W16 => 1 << 10,
-        _ => u64::MAX,
-    }
-}
-
 pub(super) fn system(keys: u64, width: Width, effort: Effort) -> System {
     let segment_bits = (keys >> segment_log(width)).max(1).ilog2();
-    in_segments(keys, width, segment_bits, Chance::of(effort))
+    in_segments(keys, width, segment_bits, Probability::of(effort))
 }
 
 /// The system of a single segment for any number of keys, planned for a low probability per seed.
 pub(super) fn single(keys: u64, width: Width) -> System {
-    in_segments(keys, width, 0, Chance::LOW)
+    in_segments(keys, width, 0, Probability::LOW)
 }
 
-fn in_segments(keys: u64, width: Width, segment_bits: u32, chance: Chance) -> System {
+fn in_segments(keys: u64, width: Width, segment_bits: u32, probability: Probability) -> System {
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let slots = match segment_bits {
-        0 => segment_keys + chance.spare(segment_keys, width),
+        0 => segment_keys + probability.spare(segment_keys, width),
         _ => {
             let full = fullest(segment_keys, segment_bits);
-            full * (1.0 + overhead(full, width.bits().into(), chance.fullest))
+            full * (1.0 + overhead(full, width.bits().into(), probability.fullest))
         }
     };
     let segment_slots = libm::ceil(slots) as u64;
-    System {
-        segment_bits,
-        segment_slots,
-        further: Further::default(),
-        smash: true,
-        queue_limit: queue_limit(segment_keys as u64, segment_slots, width),
-        allowance: 1.0,
-        expected_redundant: 0,
-        balance: Balance::default(),
-    }
+    let queue_limit = queue_limit(segment_keys as u64, segment_slots, width);
+    System { queue_limit, ..System::new(segment_bits, segment_slots) }
 }
 
 /// The longest queue with which a seed is worth an attempt. `None` if seeds are not screened.

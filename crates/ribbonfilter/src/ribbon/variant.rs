@@ -4,12 +4,12 @@ use core::fmt;
 
 /// A member of the ribbon family.
 ///
-/// | variant | paper | answers | size |
+/// | variant | paper | what a query computes | size |
 /// |---|---|---|---|
 /// | `Standard` | section 3 | fingerprints in a system that is retried until it is solvable | the smallest for small sets; a seed for every segment |
-/// | `Balanced` | section 6 | fingerprints; keys that find no slot move to a second location | small for large sets: about 0.4 % over the least at width 64 |
+/// | `Balanced` | section 6 | fingerprints; keys that find no slot move to a second location | small for large sets: about 0.4 % above the minimum at width 64 |
 /// | `Homogeneous` | section 4 | zero: no fingerprints, never fails | some percent more; the fastest query |
-/// | `Bumped` | [its successor] | fingerprints in layers that pass on the keys they cannot hold | the smallest for large sets: 0.06 to 0.23 % above the least at widths 64 and 128 |
+/// | `Bumped` | [its successor] | fingerprints in layers that pass on the keys they cannot hold | the smallest for large sets: 0.06 to 0.23 % above the minimum at widths 64 and 128 |
 ///
 /// [its successor]: https://arxiv.org/abs/2109.01892
 ///
@@ -28,7 +28,7 @@ pub enum Variant {
     Standard,
     /// Homogeneous Ribbon: a random solution of a homogeneous system.
     Homogeneous,
-    /// Balanced Ribbon: fingerprints, and two places for every key.
+    /// Balanced Ribbon: fingerprints, and two locations for every key.
     Balanced,
     /// Bumped Ribbon (BuRR): overloaded layers, each of which bumps a few keys to the next.
     /// For widths 32, 64 and 128.

@@ -8,7 +8,7 @@
 use core::fmt;
 use core::ops::{BitAnd, BitXor};
 
-/// The ribbon width `w`: how many slots one key's equation reaches over.
+/// The ribbon width `w`: the number of consecutive slots that one key's equation can use.
 ///
 /// A wider ribbon packs more tightly and takes longer to build and to query.
 ///
@@ -256,8 +256,8 @@ mod tests {
             let parts = B::over_blocks(words, shift);
             for slot in 0..width {
                 let expected = bits.advance(slot).first_block() & 1;
-                let place = slot + shift;
-                assert_eq!(parts[(place / block) as usize] >> (place % block) & 1, expected);
+                let bit = slot + shift;
+                assert_eq!(parts[(bit / block) as usize] >> (bit % block) & 1, expected);
             }
             let total: u32 = parts[..B::PARTS].iter().map(|part| part.count_ones()).sum();
             assert_eq!(total & 1 == 1, bits.parity());

@@ -300,7 +300,7 @@ fn segments<'a>(
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
-    use crate::plan::Means;
+    use crate::plan::Limits;
     use crate::testing::Random;
 
     /// The error says how many keys do not fit how many slots, not numbers of something else.
@@ -309,7 +309,7 @@ mod tests {
         let mut random = Random(3);
         // All in the first cell, of which a shard of w = 32 has 256 slots.
         let keys: Keys = (0..1000).map(|_| (random.next() >> 12).into()).collect();
-        let resources = Resources::new(Kernel::best(), Means::default());
+        let resources = Resources::new(Kernel::best(), Limits::default());
         let settings = Settings::default();
         let built = build(keys, Width::W32, &settings, resources, &mut Reporter::default());
         assert!(

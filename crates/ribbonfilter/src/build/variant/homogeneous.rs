@@ -238,7 +238,7 @@ impl Work for SegmentRate<'_> {
 mod tests {
     use super::*;
     use crate::build::{Item, Keys, Partitioned, Resources};
-    use crate::plan::{Means, Settings, Target};
+    use crate::plan::{Limits, Settings, Target};
     use crate::progress::Reporter;
     use crate::ribbon::equation::mix;
     use crate::{Variant, Width};
@@ -263,7 +263,7 @@ mod tests {
         let keys = Partitioned::new(items, Group::all(0), 1, progress).expect("memory");
         let keys = Keys::Here(keys);
         let mut bytes = vec![0; plan.size_in_bytes() as usize];
-        let resources = Resources::new(kernel, Means::default());
+        let resources = Resources::new(kernel, Limits::default());
         let result =
             work(&mut Task { plan: &plan, keys: &keys, bytes: &mut bytes, resources, progress });
         (result, bytes)

@@ -63,7 +63,7 @@ impl Balance {
 
 /// A possible location of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) segment: u64,
     /// The position in the segment, which determines the start.
     pub(crate) position: Seeded,
@@ -156,35 +156,35 @@ impl Shards {
 
     /// The primary location of a key.
     #[inline(always)]
-    pub(crate) fn primary(self, mixed: u64, seed: Seed) -> Place {
+    pub(crate) fn primary(self, mixed: u64, seed: Seed) -> Location {
         let hash = self.hash(mixed, seed);
         let cleared = if self.is_overload(hash) { self.top_of_segment } else { 0 };
         let segment = segment(mixed, self.segment_bits) & !cleared;
-        Place { segment, position: self.primary_position(hash), hash }
+        Location { segment, position: self.primary_position(hash), hash }
     }
 
     /// The secondary location of a key, given the level of its primary location.
     #[inline(always)]
-    pub(crate) fn secondary(self, level: u32, hash: Seeded) -> Place {
+    pub(crate) fn secondary(self, level: u32, hash: Seeded) -> Location {
         self.at_level((level + 1).min(self.last_level()), hash.bumped())
     }
 
     /// The location of a key that was bumped to `level`.
     #[inline(always)]
-    pub(crate) fn at_level(self, level: u32, bumped: Seeded) -> Place {
+    pub(crate) fn at_level(self, level: u32, bumped: Seeded) -> Location {
         // The address begins with `level` ones, then a zero unless the level is the last. The bits
         // of the hash follow.
         let ones = !(u64::MAX >> level);
         let below = level + u32::from(level < self.last_level());
         let address = ones | bumped.0 >> below;
         let position = Seeded(below_segment(address, self.segment_bits));
-        Place { segment: segment(address, self.segment_bits), position, hash: bumped }
+        Location { segment: segment(address, self.segment_bits), position, hash: bumped }
     }
 
     /// The shard of a location.
     #[inline(always)]
-    pub(crate) fn shard(self, place: Place) -> u64 {
-        place.segment << self.shard_bits | self.in_its_segment(place.position) as u64
+    pub(crate) fn shard(self, location: Location) -> u64 {
+        location.segment << self.shard_bits | self.in_its_segment(location.position) as u64
     }
 
     /// The shard of a position, counted from the first shard of its segment.
@@ -268,13 +268,13 @@ mod tests {
         for shards in systems() {
             let mut counts = vec![0; shards.count() as usize];
             for key in 0..keys {
-                let place = shards.primary(mix(key), Seed::new(1));
-                counts[shards.shard(place) as usize] += 1;
+                let location = shards.primary(mix(key), Seed::new(1));
+                counts[shards.shard(location) as usize] += 1;
             }
-            let share = keys as f64 / counts.len() as f64;
+            let average = keys as f64 / counts.len() as f64;
             let (first, others) = counts.split_at(counts.len() / 2);
-            assert_even(first, share * (1.0 + alpha));
-            assert_even(others, share * (1.0 - alpha));
+            assert_even(first, average * (1.0 + alpha));
+            assert_even(others, average * (1.0 - alpha));
         }
     }
 
@@ -283,15 +283,15 @@ mod tests {
         let shards = Shards::new(3, Balance { shard_bits: 2, overload: 48 });
         for key in 0..10_000 {
             let (mixed, seed) = (mix(key), Seed::new(3));
-            let place = shards.primary(mixed, seed);
+            let location = shards.primary(mixed, seed);
             let moves = shards.is_overload(shards.hash(mixed, seed));
             let before = segment(mixed, 3);
-            assert_eq!(place.segment, if moves { before % 4 } else { before });
+            assert_eq!(location.segment, if moves { before % 4 } else { before });
         }
     }
 
     #[test]
-    fn secondary_places_are_spread_over_the_next_level() {
+    fn secondary_locations_are_spread_over_the_next_level() {
         let mut random = Random(8);
         let keys = 1 << 14;
         for shards in systems() {
@@ -299,8 +299,8 @@ mod tests {
                 let next = shards.of_level((level + 1).min(shards.last_level()));
                 let mut counts = vec![0; (next.end - next.start) as usize];
                 for _ in 0..keys {
-                    let place = shards.secondary(level, Seeded(random.next()));
-                    counts[(shards.shard(place) - next.start) as usize] += 1;
+                    let location = shards.secondary(level, Seeded(random.next()));
+                    counts[(shards.shard(location) - next.start) as usize] += 1;
                 }
                 assert_even(&counts, keys as f64 / counts.len() as f64);
             }
@@ -308,13 +308,13 @@ mod tests {
     }
 
     #[test]
-    fn secondary_places_are_even_inside_a_shard() {
+    fn secondary_locations_are_even_inside_a_shard() {
         let mut random = Random(9);
         for shards in systems() {
             let mut counts = [0; 16];
             for _ in 0..1 << 14 {
-                let place = shards.secondary(shards.last_level(), Seeded(random.next()));
-                counts[place.position.part(shards.shard_bits + 4) % 16] += 1;
+                let location = shards.secondary(shards.last_level(), Seeded(random.next()));
+                counts[location.position.part(shards.shard_bits + 4) % 16] += 1;
             }
             assert_even(&counts, f64::from(1 << 10));
         }

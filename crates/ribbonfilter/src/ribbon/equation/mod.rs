@@ -75,7 +75,7 @@ pub(crate) const fn mix(key_hash: u64) -> u64 {
 
 /// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory with
 /// one instruction, but by a 64-bit constant with two. So probes keep a copy of
-/// [`FOOTER_BYTES`](Self::CONSTANTS), which is the only value of this type.
+/// [`CONSTANTS`](Self::CONSTANTS), which is the only value of this type.
 #[derive(Clone, Copy)]
 pub(crate) struct Multipliers {
     mix: u64,

@@ -315,7 +315,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn every_bit_has_a_place_of_its_own() {
+    fn every_bit_has_a_location_of_its_own() {
         for width in Width::ALL {
             for slots in [1u64, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 640] {
                 for (columns, boundary) in
@@ -323,9 +323,9 @@ mod tests {
                 {
                     let blocks = slots.div_ceil(u64::from(width.block_slots()));
                     let layout = Layout::new(width, slots, columns, boundary.min(blocks - 1));
-                    check_places(&layout);
+                    check_locations(&layout);
                     if !layout.is_fractional() && Order::of_values(columns) == Order::Rows {
-                        check_places(&layout.ordered(Order::Rows));
+                        check_locations(&layout.ordered(Order::Rows));
                     }
                 }
             }
@@ -334,7 +334,7 @@ mod tests {
 
     /// Writes each block with a single bit set, and checks that it is read back in that row and
     /// column only.
-    fn check_places(layout: &Layout) {
+    fn check_locations(layout: &Layout) {
         let size = layout.size_in_bytes() as usize;
         let mut seen = vec![false; size * 8];
         for slot in 0..layout.slots() {

@@ -85,8 +85,8 @@ pub(crate) fn homogeneous_rate(
             positives += u128::from(weight) << (64 - columns);
             start += run;
         } else {
-            start = deficient_run(&row, start, end, window, columns, |start, chance| {
-                positives += u128::from(starts.weight(start)) * chance;
+            start = deficient_run(&row, start, end, window, columns, |start, probability| {
+                positives += u128::from(starts.weight(start)) * probability;
             });
         }
     }
@@ -160,12 +160,12 @@ impl Halves {
 fn independent(lanes: &mut [[u64; LANES]]) -> u32 {
     let mut all = [u64::MAX; LANES];
     for index in 0..lanes.len() {
-        let (words, behind) = (lanes[index], &mut lanes[index + 1..]);
+        let (words, following) = (lanes[index], &mut lanes[index + 1..]);
         let pivots = words.map(|word| word & word.wrapping_neg());
         for (all, pivot) in all.iter_mut().zip(pivots) {
             *all &= if pivot == 0 { 0 } else { u64::MAX };
         }
-        for others in behind {
+        for others in following {
             for lane in 0..LANES {
                 others[lane] ^= if others[lane] & pivots[lane] == 0 { 0 } else { words[lane] };
             }

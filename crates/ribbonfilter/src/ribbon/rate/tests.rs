@@ -103,9 +103,9 @@ impl Case {
         homogeneous_rate(row, half, self.starts, self.window, self.columns, first, end)
     }
 
-    /// Compares with the probabilities of all starts, given in `chances` in units of 2^-64: over
+    /// Compares with the probabilities of all starts, given in `probabilities` in units of 2^-64: over
     /// all starts, single starts and some ranges. Every rate must be exactly the same fraction.
-    fn check(&self, chances: &[u128], random: &mut Random) {
+    fn check(&self, probabilities: &[u128], random: &mut Random) {
         let count = self.starts.count();
         let single = random.below(count);
         let mut ranges = vec![(0, count), (0, 0), (count, count), (single, single + 1)];
@@ -118,8 +118,8 @@ impl Case {
             let expected = Rate::new(
                 weights
                     .clone()
-                    .zip(&chances[first as usize..])
-                    .map(|(weight, chance)| weight * chance)
+                    .zip(&probabilities[first as usize..])
+                    .map(|(weight, probability)| weight * probability)
                     .sum(),
                 weights.sum::<u128>() << 64,
             );
@@ -131,7 +131,7 @@ impl Case {
 }
 
 #[test]
-fn the_rate_is_the_share_of_coefficients_that_give_zero() {
+fn the_rate_is_the_fraction_of_coefficients_that_give_zero() {
     let mut random = Random(1);
     for kind in KINDS {
         for columns in 0..=8 {
@@ -139,10 +139,10 @@ fn the_rate_is_the_share_of_coefficients_that_give_zero() {
                 for smash in [false, true] {
                     let rows = kind.draw(slots, columns, &mut random);
                     let case = Case::new(Width::W16, smash, rows, columns);
-                    let chances: Vec<u128> = (0..case.starts.count())
+                    let probabilities: Vec<u128> = (0..case.starts.count())
                         .map(|start| count_zeros(case.window_of(start)) << (65 - case.window))
                         .collect();
-                    case.check(&chances, &mut random);
+                    case.check(&probabilities, &mut random);
                 }
             }
         }
@@ -150,7 +150,7 @@ fn the_rate_is_the_share_of_coefficients_that_give_zero() {
 }
 
 /// The probability of one start, from the ranks of its window with and without the first row.
-fn chance_by_rank(window: &[u64]) -> u128 {
+fn probability_by_rank(window: &[u64]) -> u128 {
     let behind = rank(&window[1..]);
     match rank(window) == behind {
         true => 1 << (64 - behind),
@@ -177,13 +177,13 @@ fn rank(rows: &[u64]) -> u32 {
 
 /// Here there are too many coefficients to try, so the formula is used. The preceding test checks
 /// the formula for the narrowest width; the first lines of this test check that
-/// `chance_by_rank` is the same formula.
+/// `probability_by_rank` is the same formula.
 #[test]
 fn the_rate_of_every_width_follows_from_the_ranks_of_its_windows() {
     let mut random = Random(2);
     for _ in 0..100 {
         let window = Rows::Sparse(2).draw(10, 4, &mut random);
-        assert_eq!(chance_by_rank(&window), count_zeros(&window) << 55);
+        assert_eq!(probability_by_rank(&window), count_zeros(&window) << 55);
     }
     for kind in KINDS {
         for width in Width::ALL {
@@ -192,10 +192,10 @@ fn the_rate_of_every_width_follows_from_the_ranks_of_its_windows() {
                     for smash in [false, true] {
                         let rows = kind.draw(slots, columns, &mut random);
                         let case = Case::new(width, smash, rows, columns);
-                        let chances: Vec<u128> = (0..case.starts.count())
-                            .map(|start| chance_by_rank(case.window_of(start)))
+                        let probabilities: Vec<u128> = (0..case.starts.count())
+                            .map(|start| probability_by_rank(case.window_of(start)))
                             .collect();
-                        case.check(&chances, &mut random);
+                        case.check(&probabilities, &mut random);
                     }
                 }
             }

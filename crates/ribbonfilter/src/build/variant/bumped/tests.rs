@@ -160,9 +160,9 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
         let (starts, buckets) = (layer.starts(), Buckets::of(width));
         for keys in key_sets(&layer, &mut random) {
             let sets = [keys.clone()];
-            let means = ();
+            let cpu = ();
             let kernel = Kernel::best();
-            let outcome = with_band!(width, B => filled::<OneByOne<B, u32>>(means, &layer, &sets, |_| (), kernel));
+            let outcome = with_band!(width, B => filled::<OneByOne<B, u32>>(cpu, &layer, &sets, |_| (), kernel));
             let bumping = &outcome[0].0;
             assert_eq!(bumping.codes.len() as u64, 4096 >> buckets.log);
             let is_bumped = |&key: &u64| {
