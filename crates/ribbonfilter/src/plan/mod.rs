@@ -24,13 +24,12 @@ pub(crate) use memory::{Means, Runs, Schedule};
 pub(crate) use standard::overhead as standard_overhead;
 pub(crate) use standard::queue_limit as standard_queue_limit;
 
-use columns::partition_point;
-
 use crate::error::BuildError;
 use crate::format::{Content, FOOTER_BYTES, MAX_BLOCKS, MAX_KEYS, MAX_SEGMENT_BITS};
 use crate::ribbon::equation::{Balance, FINGERPRINT_BITS};
 use crate::ribbon::layers::Further;
 use crate::ribbon::layout::{MAX_COLUMNS, Order};
+use crate::ribbon::search::partition_point;
 use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 

@@ -449,15 +449,6 @@ fn what_cannot_be_had_is_refused_by_its_name() {
     advised.expect("the advice is good");
 }
 
-#[test]
-fn partition_points_are_found() {
-    for len in 0..20 {
-        for point in 0..=len {
-            assert_eq!(partition_point(len, |index| index < point), point);
-        }
-    }
-}
-
 /// The expected number of seeds agrees with what builds need, within a third. The average of 400
 /// samples of a geometric distribution deviates by a twentieth.
 #[test]

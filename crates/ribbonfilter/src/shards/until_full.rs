@@ -9,15 +9,15 @@
 //!
 //! Which cells fit does not depend on columns, so the shards are found first, by one thread and
 //! without solving anything. Then the columns of all are known, and every shard is banded again
-//! and solved into its place, by as many threads as there are.
+//! and solved at its location, by all threads.
 
 use super::builder::Keys;
 use crate::Variant;
 use crate::Width;
 use crate::build::variant::StandardWorkspace;
 use crate::build::{Goal, Item, MAX_GROWTH, Resources, Segment, Workspace, each};
-use crate::error::{BuildError, OutOfMemory};
-use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
+use crate::error::BuildError;
+use crate::format::{Container, FOOTER_BYTES, Filling, MAX_CELL_BITS, Ranges};
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Balance, Seed, Starts, seeded, segment};
@@ -27,10 +27,10 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::solve::banding::{Banding, Equation};
 use crate::storage::bytes::OwnedBytes;
-use crate::storage::memory::try_reserve;
+use crate::storage::memory::{try_grow, try_reserve};
 use alloc::vec::Vec;
 
-/// The natural number of slots: where the median share of slots that stay empty is least.
+/// The natural number of slots: where the median fraction of slots that stay empty is smallest.
 const fn natural_slots(width: Width) -> u64 {
     let width = width.bits() as u64;
     width * width / 4
@@ -83,8 +83,8 @@ fn build_wide<B: Band>(
     );
     (ranges.seed, ranges.last_seed) = (seed, last.seed);
     let rate = spend(&mut ranges, &borders, settings)?;
-    let mut bytes =
-        OwnedBytes::zeroed(usize::try_from(ranges.expected_len()).unwrap_or(usize::MAX))?;
+    let len = ranges.data_bytes().saturating_add(FOOTER_BYTES as u64);
+    let mut bytes = OwnedBytes::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?;
     solve(&ranges, &found, &keys, &mut last, bytes.as_mut(), resources, progress)?;
     let filling = Filling::UntilFull(ranges);
     let container = Container::new(settings.key_seed, Variant::Standard, B::WIDTH, filling);
@@ -128,7 +128,7 @@ fn find<B: Band>(
     let slots = natural_slots(B::WIDTH);
     let starts = Starts::new(slots, B::WIDTH, true);
     let mut banding = Banding::<B, u32>::new(slots as usize)?;
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     let mut found = Vec::new();
     try_reserve(&mut found, keys.len() / (slots as usize / 2) + 1)?;
     found.push(Found { first_key: 0, first_cell: 0 });
@@ -137,13 +137,14 @@ fn find<B: Band>(
         keys.chunk_by(|one, other| segment(one.hash, cell_bits) == segment(other.hash, cell_bits))
     {
         let equations = || cell.iter().map(|item| equation::<B>(item, starts, seed));
-        if banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+        if banding.insert_all_or_none(equations(), &mut buffer)?.is_none() {
             let begun = Found { first_key, first_cell: segment(cell[0].hash, cell_bits) };
-            try_push(&mut found, begun)?;
+            try_grow(&mut found, 1)?;
+            found.push(begun);
             progress.report(Phase::Partitioning, first_key as u64, keys.len() as u64)?;
             banding.clear();
             // What does not fit an empty shard fits none.
-            if alone || banding.insert_all_or_none(equations(), &mut room)?.is_none() {
+            if alone || banding.insert_all_or_none(equations(), &mut buffer)?.is_none() {
                 return Ok(Err(cell.len()));
             }
         }
@@ -151,14 +152,6 @@ fn find<B: Band>(
         first_key += cell.len();
     }
     Ok(Ok(found))
-}
-
-fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
-    if vec.len() == vec.capacity() {
-        try_reserve(vec, vec.len().max(16))?;
-    }
-    vec.push(value);
-    Ok(())
 }
 
 fn equation<B: Band>(item: &Item<u64, ()>, starts: Starts, seed: Seed) -> Equation<B, u32> {
@@ -251,7 +244,7 @@ fn rate(ranges: &Ranges, borders: &[u64]) -> f64 {
     (1.0 + before / cells) * libm::exp2(-f64::from(ranges.columns))
 }
 
-/// Solves every shard into its place.
+/// Solves every shard at its location.
 fn solve<B: Band>(
     ranges: &Ranges,
     found: &[Found],
@@ -296,10 +289,10 @@ fn segments<'a>(
     keys: &'a [Item<u64, ()>],
     mut bytes: &'a mut [u8],
 ) -> impl Iterator<Item = Segment<'a, ()>> + Send {
-    let (whole, slots) = (ranges.layout(), ranges.slots);
+    let (all, slots) = (ranges.layout(), ranges.slots);
     (0..).zip(found.windows(2)).map(move |(shard, pair)| {
         let first_slot = shard * slots;
-        let layout = whole.part(first_slot, slots);
+        let layout = all.part(first_slot, slots);
         let (mine, rest) =
             core::mem::take(&mut bytes).split_at_mut(layout.size_in_bytes() as usize);
         bytes = rest;
