@@ -112,10 +112,10 @@ fn files_that_are_not_filters() {
         ("none", "no such file"),
         ("folder", "is not a regular file: name the file of a filter"),
         ("empty", "too few for a ribbon filter"),
-        ("random", "do not end as a ribbon filter does"),
-        ("cut", "do not end as a ribbon filter does"),
-        ("half", "do not end as a ribbon filter does"),
-        ("headless", "cut short or extended"),
+        ("random", "are not a ribbon filter"),
+        ("cut", "are not a ribbon filter"),
+        ("half", "are not a ribbon filter"),
+        ("headless", "truncated or has extra bytes"),
     ] {
         for arguments in ["info NAME", "info NAME --json", "query NAME ada", "verify NAME"] {
             let ran = folder.run(&arguments.replace("NAME", name));

@@ -23,7 +23,7 @@ pub enum BuildError {
         /// The requested rate.
         rate: f64,
     },
-    /// The false-positive rate is below what the most columns can give.
+    /// The false-positive rate is below what the maximum number of columns can give.
     RateTooLow {
         /// The requested rate.
         rate: f64,
@@ -34,7 +34,7 @@ pub enum BuildError {
     InvalidColumns {
         /// The requested columns.
         columns: f64,
-        /// The most that this variant and width can use.
+        /// The maximum for this variant and width.
         max: u32,
     },
     /// The bits per key are not a positive number.
@@ -60,7 +60,7 @@ pub enum BuildError {
     TooManyKeys {
         /// The number of keys.
         keys: u64,
-        /// The most that this variant and width allow.
+        /// The maximum for this variant and width.
         max: u64,
     },
     /// This variant makes no sense with this width for this number of keys.
@@ -80,10 +80,10 @@ pub enum BuildError {
         value_bits: u32,
         /// The bits of a fingerprint.
         fingerprint_bits: u32,
-        /// The most that both may have together.
+        /// The maximum for both together.
         max: u32,
     },
-    /// This variant maps keys to nothing, and cannot be a function.
+    /// This variant stores no values, so it cannot be a function.
     NotForFunctions {
         /// The requested variant.
         variant: Variant,
@@ -115,7 +115,7 @@ pub enum BuildError {
     TooManyShards {
         /// The bits of the hash that were to choose the shard.
         bits: u32,
-        /// The most that may.
+        /// The maximum.
         max: u32,
     },
     /// A container has no shard of that number, or no shard that can be built alone.
@@ -132,7 +132,7 @@ pub enum BuildError {
     },
     /// More bytes than a container can hold.
     ContainerTooLarge {
-        /// The most that its shards may take together.
+        /// The maximum for all shards together.
         max: u64,
     },
     /// The build would take more memory than it may.
@@ -229,8 +229,8 @@ impl fmt::Display for BuildError {
             }
             Self::NoSuchShard { shard, shards: 0 } => write!(
                 f,
-                "shard {shard} cannot be built alone, since where it begins depends on those \
-                 before it: split the keys by hash"
+                "shard {shard} cannot be built alone, because where it begins depends on the \
+                 preceding ones: split the keys by hash"
             ),
             Self::NoSuchShard { shard, shards } => {
                 write!(f, "there is no shard {shard}: the {shards} shards are counted from 0")

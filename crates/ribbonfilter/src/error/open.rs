@@ -44,9 +44,9 @@ pub enum OpenError {
     },
     /// The footer is corrupt.
     CorruptFooter,
-    /// The footer is whole but describes something that cannot be.
+    /// The footer is intact but describes something impossible.
     Inconsistent {
-        /// The field that cannot be.
+        /// The field whose value is impossible.
         field: &'static str,
     },
     /// More or fewer bytes than the footer says.
@@ -86,22 +86,22 @@ impl fmt::Display for OpenError {
         match self {
             Self::TooShort { len, needed } => write!(
                 f,
-                "{len} bytes are too few for a ribbon filter, which has at least {needed}: \
-                 was it cut short?"
+                "{len} bytes are too few for a ribbon filter, which has at least {needed}: the file is \
+                 truncated, or not a filter"
             ),
             Self::NotAFilter => f.write_str(
-                "the bytes do not end as a ribbon filter does: they are another file, or were \
-                 cut short or extended",
+                "these bytes are not a ribbon filter, or it is truncated or has extra bytes at its \
+                 end: name another file, or copy it again",
             ),
             Self::UnsupportedVersion { found, supported } => write!(
                 f,
-                "format version {found} is not known here, only {supported}: use a newer \
-                 release of ribbonfilter"
+                "format version {found} is not supported, only {supported}: use a newer release of \
+                 ribbonfilter"
             ),
             Self::UnsupportedFeatures { features } => write!(
                 f,
-                "the filter needs features that are not known here ({features:#05b}): use a \
-                 newer release of ribbonfilter"
+                "the filter needs features that are not supported ({features:#05b}): use a newer \
+                 release of ribbonfilter"
             ),
             Self::WrongKind { expected, found } => {
                 write!(f, "the bytes hold a {found}, not a {expected}: open them as a {found}")
@@ -111,12 +111,13 @@ impl fmt::Display for OpenError {
             }
             Self::Inconsistent { field } => write!(
                 f,
-                "the filter's {field} cannot be: it was not written by ribbonfilter, or is corrupt"
+                "the footer has an impossible {field}: the bytes are corrupt, or were not written by \
+                 ribbonfilter; copy or build them again"
             ),
             Self::WrongLength { len, expected } => write!(
                 f,
-                "the filter has {len} bytes but should have {expected}: it was cut short or \
-                 extended"
+                "the filter has {len} bytes but should have {expected}: it is truncated or has extra \
+                 bytes; copy it again"
             ),
             Self::CorruptData => {
                 f.write_str("the filter's data is corrupt: copy it or build it again")
@@ -129,8 +130,8 @@ impl fmt::Display for OpenError {
             ),
             Self::OutOfMemory { bytes } => write!(
                 f,
-                "the system refused {bytes} bytes of memory: open the filter as a view of bytes \
-                 that are there already"
+                "the system refused {bytes} bytes of memory: map the file, or open bytes that are in \
+                 memory"
             ),
             #[cfg(feature = "std")]
             Self::Io(error) => write!(f, "the filter could not be read: {error}"),

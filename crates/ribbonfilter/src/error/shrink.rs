@@ -1,9 +1,9 @@
-//! What keeps a filter from becoming smaller, or several.
+//! What keeps a filter from being shrunk, split or cut.
 
 use crate::Variant;
 use core::fmt;
 
-/// A filter that could not be made smaller, or taken apart.
+/// A filter that could not be shrunk, split or cut.
 ///
 /// ```
 /// use ribbonfilter::{Filter, ShrinkError};
@@ -65,7 +65,7 @@ pub enum ShrinkError {
     WrongParts {
         /// The requested number of parts.
         parts: u64,
-        /// The most there can be: one a block.
+        /// The maximum: one per block.
         max: u64,
     },
     /// The filter is corrupt: what is made of it would seem intact.
@@ -94,7 +94,7 @@ impl fmt::Display for ShrinkError {
                 "the columns must be more than 0 and at most the filter's {max}, but are {columns}"
             ),
             Self::SizeTooSmall { bytes, needed } => {
-                write!(f, "{bytes} bytes are too few: the least is {needed}")
+                write!(f, "{bytes} bytes are too few: allow at least {needed}")
             }
             Self::SizeTooLarge { bytes, size } => {
                 write!(f, "the filter has only {size} bytes and cannot grow to {bytes}")

@@ -18,7 +18,7 @@
 
 use crate::build::variant::exact_rate;
 use crate::error::{Kind, ShrinkError};
-use crate::format::{self, Footer};
+use crate::format::{self, Footer, Metadata};
 use crate::plan::{Columns, Sketch, expected_rate};
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
@@ -208,8 +208,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
         let homogeneous = shape.variant == Variant::Homogeneous && !self.is_empty();
         let rate = homogeneous.then(|| exact_rate(&shape, to).value());
         let footer = all.of_columns(shape, all.first_column() + first, rate);
-        format::metadata_mut(to, &footer).copy_from_slice(format::metadata(from, &all));
-        format::seal(to, &footer);
+        format::finish(to, &footer, &Metadata::Bytes(format::metadata(from, &all)));
         Ok(Filter::open(smaller).expect("what was shrunk can be opened"))
     }
 }

@@ -11,7 +11,8 @@
 //! The directory is read when a filter is opened; queries read the codes and the exceptions. A
 //! filter with one layer has none of the three.
 
-use super::{FOOTER_BYTES, MAX_BLOCKS};
+use super::fields::number_of;
+use super::{FOOTER_BYTES, MAX_BLOCKS, ensure};
 use crate::error::OpenError;
 use crate::ribbon::layers::{
     Buckets, COUNT, Codes, EXCEPTION, Further, LAYER, Layer, MAX_FURTHER, directory_bytes,
@@ -52,37 +53,26 @@ pub(crate) fn directory_layer(bytes: &[u8], count: usize, number: usize) -> Opti
     Some(Layer::new(u32::from(entry[4]) & 31, u64::from(number_of(entry))))
 }
 
-/// The little-endian number in the first four bytes.
-#[inline(always)]
-pub(super) fn number_of(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
-}
-
 /// Rejects layers that no builder writes.
 #[inline(always)]
 pub(super) fn check(shape: &Shape) -> Result<(), OpenError> {
-    let wrong = |field| Err(OpenError::Inconsistent { field });
     let further = shape.further.layers();
     if shape.variant != Variant::Bumped {
-        return if further.is_empty() { Ok(()) } else { wrong("number of layers") };
+        return ensure(further.is_empty(), "number of layers");
     }
-    if shape.width == Width::W16 && !further.is_empty() {
-        return wrong("width");
-    }
+    ensure(shape.width != Width::W16 || further.is_empty(), "width")?;
     let first = Layer::new(shape.segment_bits, shape.segment_slots);
     let last = *further.last().unwrap_or(&first);
-    if last.segment_bits() != 0 || (last.segment_slots() == 0 && !further.is_empty()) {
-        return wrong("last layer");
-    }
+    let has_slots = last.segment_slots() > 0 || further.is_empty();
+    ensure(last.segment_bits() == 0 && has_slots, "last layer")?;
     let unit = Buckets::of(shape.width).unit();
     let max = MAX_BLOCKS * u64::from(shape.width.block_slots());
     for layer in shape.layers().take(further.len()) {
         // No equation is wider than its segment, and the sum over all layers does not overflow.
-        let whole = layer.segment_slots().is_multiple_of(unit);
+        let aligned = layer.segment_slots().is_multiple_of(unit);
         let wide = layer.segment_slots() >= u64::from(shape.width.bits());
-        if !whole || !wide || layer.segment_bits() > 31 || layer.slots() > max {
-            return wrong("size of a layer");
-        }
+        let fits = layer.segment_bits() <= 31 && layer.slots() <= max;
+        ensure(aligned && wide && fits, "size of a layer")?;
     }
     Ok(())
 }
@@ -97,9 +87,9 @@ pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
     for (byte, codes) in codes.iter_mut().zip(found.codes.chunks(4)) {
         *byte = codes.iter().rev().fold(0, |byte, code| byte << 2 | code);
     }
-    let room = shape.further.exceptions as usize;
-    debug_assert!(found.exceptions.len() <= room);
-    let (exceptions, directory) = rest.split_at_mut(room * EXCEPTION);
+    let capacity = shape.further.exceptions as usize;
+    debug_assert!(found.exceptions.len() <= capacity);
+    let (exceptions, directory) = rest.split_at_mut(capacity * EXCEPTION);
     let padded = found.exceptions.iter().copied().chain(core::iter::repeat(NO_BUCKET));
     for (field, bucket) in exceptions.chunks_exact_mut(EXCEPTION).zip(padded) {
         field.copy_from_slice(&bucket.to_le_bytes()[..EXCEPTION]);
@@ -110,10 +100,4 @@ pub(super) fn write(bytes: &mut [u8], shape: &Shape, found: &Codes) {
         entry[4] = layer.segment_bits() as u8;
     }
     count[..COUNT].copy_from_slice(&shape.further.exceptions.to_le_bytes());
-}
-
-/// A little-endian number of at most eight bytes.
-#[inline]
-pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -10,7 +10,7 @@
 //! bypass a check. Each condition below is therefore at least as strict as its counterpart in
 //! `Footer::check` and `layers::check`. A test compares the two over mutated footers.
 
-use super::layers::number_of;
+use super::fields::number_of;
 use super::{
     FINGERPRINT_BITS, FOOTER_BYTES, MAX_BLOCKS, SEGMENT_SEEDS, at, decode_rate, features,
     footer_check, get, is_recognised,
@@ -124,12 +124,12 @@ struct Layers {
 #[inline(always)]
 fn one_layer(layer: Layer, width: Width, variant: u8) -> Option<Layers> {
     let one_segment = layer.segment_bits() == 0;
-    let whole = one_segment || layer.segment_slots().is_multiple_of(64);
+    let aligned = one_segment || layer.segment_slots().is_multiple_of(64);
     let wide = layer.segment_slots() >= u64::from(width.bits());
     // The last layer of a Bumped filter, here the only one, has one segment.
     let alone = one_segment || variant != Variant::Bumped as u8;
     let has_seeds = !one_segment && variant == Variant::Standard as u8;
-    (whole && wide && alone).then_some(Layers {
+    (aligned && wide && alone).then_some(Layers {
         slots: layer.slots(),
         second: layer,
         exceptions: 0,

@@ -7,40 +7,39 @@
 //! alignment.
 
 use crate::error::{Kind, OpenError};
-use crate::ribbon::equation::{Balance, FINGERPRINT_BITS, fold};
-
+use crate::ribbon::equation::{Balance, FINGERPRINT_BITS};
 use crate::ribbon::layers::Codes;
-use crate::ribbon::layout::{MAX_COLUMNS, Order, READ_AHEAD};
+use crate::ribbon::layout::{Order, READ_AHEAD};
 use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
-use xxhash_rust::xxh3::xxh3_64;
 
+mod checks;
 mod container;
+mod content;
+mod fields;
 mod kind;
 mod layers;
 pub(crate) mod lookup;
 pub(crate) mod part;
 pub(crate) mod pieces;
 
-pub(crate) use container::{
-    Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Padded,
-    Ranges, target_digest,
+use checks::{
+    MAGIC, VERSIONS, check_kind, check_length, data_check, ensure, footer_check, is_recognised,
+    seal_footer, split_footer, write_checks,
 };
+pub(crate) use container::{
+    Container, Directory, Filling, MAX_CELL_BITS, MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES, Ranges,
+    target_digest,
+};
+pub(crate) use content::Content;
+pub(crate) use fields::little_endian;
+use fields::{at, decode_rate, encode_rate, get, put};
 use kind::kind_of;
-pub(crate) use layers::{directory_layer, little_endian};
+pub(crate) use layers::directory_layer;
 
 /// The size of the footer in bytes.
 pub(crate) const FOOTER_BYTES: usize = 40;
 const _: () = assert!(READ_AHEAD <= FOOTER_BYTES);
-
-/// The last two bytes of every structure of this family.
-const MAGIC: [u8; 2] = [b'R', 0xbf];
-/// The version of the layout, which a reader must support.
-const FORMAT_VERSION: u8 = 1;
-/// The version of the construction: the same keys give the same bytes within one version.
-const CONSTRUCTION_VERSION: u8 = 1;
-/// Both versions in one byte, as the footer stores them.
-const VERSIONS: u8 = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
 
 /// The maximum number of keys that the footer can store.
 pub(crate) const MAX_KEYS: u64 = (1 << 48) - 1;
@@ -51,98 +50,10 @@ pub(crate) const MAX_SEGMENT_BITS: u32 = 31;
 /// The maximum number of shards per segment, as a power of two.
 pub(crate) const MAX_SHARD_BITS: u32 = 16;
 
-/// Odd constants of the footer's checksum: the fractional bits of the square roots of 31, 37, 41,
-/// 43 and 47.
-const CHECK: [u64; 5] = [
-    0x9159_015a_3070_dd17,
-    0x152f_ecd8_f70e_5939,
-    0x6733_2667_ffc0_0b31,
-    0x8eb4_4a87_6858_1511,
-    0xdb0c_2e0d_64f9_8fa7,
-];
-/// The bits of the footer's last word that hold the footer's checksum.
-const CHECK_FIELD: u64 = 0xffff << (8 * (at::FOOTER_CHECK.start - 32));
-
-/// The offsets of the fields in the footer.
-mod at {
-    use core::ops::Range;
-
-    pub(super) const KEY_SEED: Range<usize> = 0..8;
-    pub(super) const KEYS: Range<usize> = 8..14;
-    pub(super) const SEGMENT_SLOTS: Range<usize> = 14..18;
-    /// In containers, in the bytes of the slots: the number of shards, or the number of the
-    /// shard if it stands alone.
-    pub(super) const SHARDS: Range<usize> = SEGMENT_SLOTS;
-    pub(super) const BOUNDARY: Range<usize> = 18..23;
-    pub(super) const RATE: Range<usize> = 23..26;
-    /// In Balanced ribbons, in the bytes of the rate, which they do not store.
-    pub(super) const SHARD_BITS: usize = 23;
-    pub(super) const OVERLOAD: usize = 24;
-    /// 7 bits columns, 6 bits first column or bits of fingerprints, 3 bits features.
-    pub(super) const COLUMNS: Range<usize> = 26..28;
-    /// 2 bits each: kind, variant, width, smash.
-    pub(super) const WHAT: usize = 28;
-    /// 5 bits segments as a power of two, 3 bits further layers.
-    pub(super) const SEGMENTS: usize = 29;
-    pub(super) const SEED: usize = 30;
-    /// 4 bits format, 4 bits construction.
-    pub(super) const VERSIONS: usize = 31;
-    pub(super) const DATA_CHECK: Range<usize> = 32..36;
-    pub(super) const FOOTER_CHECK: Range<usize> = 36..38;
-    pub(super) const MAGIC: Range<usize> = 38..40;
-}
-
 /// The feature bit for segments that each have a seed byte after the solution.
 const SEGMENT_SEEDS: u8 = 1;
 /// The feature bit for functions whose blocks are stored row-major.
 const ROW_MAJOR: u8 = 2;
-
-/// What the columns of a structure store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// Bits of fingerprints, from bit `first_column` on.
-    Filter { first_column: u32 },
-    /// The bits of values, followed by `fingerprint_bits` bits of fingerprints.
-    Function { fingerprint_bits: u32 },
-}
-
-impl Content {
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Filter { .. } => Kind::Filter,
-            Self::Function { .. } => Kind::Function,
-        }
-    }
-
-    /// The number that either kind stores in the same six bits.
-    fn number(self) -> u32 {
-        match self {
-            Self::Filter { first_column: number } | Self::Function { fingerprint_bits: number } => {
-                number
-            }
-        }
-    }
-
-    fn of(kind: Kind, number: u32) -> Self {
-        match kind {
-            Kind::Function => Self::Function { fingerprint_bits: number },
-            _ => Self::Filter { first_column: number },
-        }
-    }
-
-    /// Whether a structure with keys, or an empty one, can have `columns` columns.
-    fn allows(self, columns: u32, empty: bool) -> bool {
-        match self {
-            Self::Filter { first_column } => {
-                first_column + columns <= FINGERPRINT_BITS && (columns == 0) == empty
-            }
-            // Values have at least one bit, even in an empty function.
-            Self::Function { fingerprint_bits } => {
-                fingerprint_bits < columns && columns as usize <= MAX_COLUMNS
-            }
-        }
-    }
-}
 
 /// The footer of a filter or a function, decoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -213,10 +124,7 @@ impl Footer {
     /// precede the footer.
     #[inline(always)]
     fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
-        let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
-            return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
-        };
-        check_recognised(raw)?;
+        let (data, raw) = split_footer(bytes)?;
         self.decode(data, raw, kind)?;
         Ok(data)
     }
@@ -230,10 +138,7 @@ impl Footer {
         raw: &[u8; FOOTER_BYTES],
         expected: Kind,
     ) -> Result<(), OpenError> {
-        let kind = kind_of(raw);
-        if kind != expected {
-            return Err(OpenError::WrongKind { expected, found: kind });
-        }
+        check_kind(raw, expected)?;
         let unknown = features(raw) & !(SEGMENT_SEEDS | ROW_MAJOR);
         if unknown != 0 {
             return Err(OpenError::UnsupportedFeatures { features: unknown });
@@ -252,18 +157,10 @@ impl Footer {
         let what = raw[at::WHAT];
         let columns = get(raw, at::COLUMNS);
         let shape = &mut self.shape;
-        shape.variant = match what >> 2 & 3 {
-            0 => Variant::Standard,
-            1 => Variant::Homogeneous,
-            2 => Variant::Balanced,
-            _ => Variant::Bumped,
-        };
+        shape.variant = Variant::ALL[usize::from(what >> 2 & 3)];
         shape.width = Width::ALL[usize::from(what >> 4 & 3)];
-        shape.smash = match what >> 6 {
-            0 => false,
-            1 => true,
-            _ => return Err(OpenError::Inconsistent { field: "smash" }),
-        };
+        ensure(what >> 7 == 0, "smash")?;
+        shape.smash = what >> 6 == 1;
         shape.segment_bits = u32::from(raw[at::SEGMENTS] & 31);
         shape.segment_slots = get(raw, at::SEGMENT_SLOTS);
         shape.columns = (columns & 0x7f) as u32;
@@ -285,48 +182,31 @@ impl Footer {
     #[inline(always)]
     fn check(&self, features: u8) -> Result<(), OpenError> {
         let shape = &self.shape;
-        let wrong = |field| Err(OpenError::Inconsistent { field });
-        if (self.keys == 0) != (shape.segment_slots == 0) {
-            return wrong("number of slots");
-        }
-        if shape.segment_bits > 0 && !shape.segment_slots.is_multiple_of(64) {
-            return wrong("segment size");
-        }
-        if !self.content.allows(shape.columns, self.keys == 0) {
-            return wrong("number of columns");
-        }
+        ensure((self.keys == 0) == (shape.segment_slots == 0), "number of slots")?;
+        let aligned = shape.segment_bits == 0 || shape.segment_slots.is_multiple_of(64);
+        ensure(aligned, "segment size")?;
+        ensure(self.content.allows(shape.columns, self.keys == 0), "number of columns")?;
         self.check_function()?;
         layers::check(shape)?;
         let blocks = shape.slots().div_ceil(u64::from(shape.width.block_slots()));
         // With more blocks a filter could not be shrunk: the boundary would not fit its field.
-        if blocks > MAX_BLOCKS {
-            return wrong("number of slots");
-        }
-        if shape.boundary > 0 && shape.boundary >= blocks {
-            return wrong("column boundary");
-        }
-        if shape.segment_seeds() != (features & SEGMENT_SEEDS != 0) {
-            return wrong("segment seeds");
-        }
-        if self.rate != 0 && !(0.0..=1.0).contains(&decode_rate(self.rate)) {
-            return wrong("rate");
-        }
-        Ok(())
+        ensure(blocks <= MAX_BLOCKS, "number of slots")?;
+        ensure(shape.boundary == 0 || shape.boundary < blocks, "column boundary")?;
+        ensure(shape.segment_seeds() == (features & SEGMENT_SEEDS != 0), "segment seeds")?;
+        ensure(self.rate == 0 || (0.0..=1.0).contains(&decode_rate(self.rate)), "rate")
     }
 
     /// Rejects what a function cannot be. A Homogeneous ribbon stores no values, and all values
     /// have the same number of bits, so there is no boundary.
     fn check_function(&self) -> Result<(), OpenError> {
-        let wrong = |field| Err(OpenError::Inconsistent { field });
-        match self.content {
-            Content::Filter { .. } if self.shape.order == Order::Columns => Ok(()),
-            Content::Filter { .. } => wrong("order of bits"),
-            _ if !self.shape.order.suits(self.shape.columns) => wrong("order of bits"),
-            _ if self.shape.variant == Variant::Homogeneous => wrong("variant"),
-            _ if self.shape.boundary > 0 => wrong("column boundary"),
-            _ if self.rate > 0 => wrong("rate"),
-            _ => Ok(()),
+        let shape = &self.shape;
+        if let Content::Filter { .. } = self.content {
+            return ensure(shape.order == Order::Columns, "order of bits");
         }
+        ensure(shape.order.suits(shape.columns), "order of bits")?;
+        ensure(shape.variant != Variant::Homogeneous, "variant")?;
+        ensure(shape.boundary == 0, "column boundary")?;
+        ensure(self.rate == 0, "rate")
     }
 
     fn encode(&self) -> [u8; FOOTER_BYTES] {
@@ -388,7 +268,7 @@ impl Packed {
         {
             footer.shape.further = layers::read_directory(data, further).unwrap_or_default();
         }
-        footer.decode_fixed(&self.0).expect("read before");
+        footer.decode_fixed(&self.0).expect("decoded when it was opened");
         footer
     }
 }
@@ -408,41 +288,12 @@ fn decode_balance(raw: &[u8; FOOTER_BYTES], shape: &Shape) -> Result<Balance, Op
         || balance.shard_bits > 0 && shape.segment_slots == 0
         || balance.overload > 0 && alone
         || raw[at::OVERLOAD + 1] > 0;
-    if refused { Err(OpenError::Inconsistent { field: "shards" }) } else { Ok(balance) }
-}
-
-/// Whether the magic number is ours and the format version is supported.
-#[inline(always)]
-fn is_recognised(raw: &[u8; FOOTER_BYTES]) -> bool {
-    raw[at::MAGIC] == MAGIC && raw[at::VERSIONS] & 15 == FORMAT_VERSION
-}
-
-/// Checks magic number, version and checksum of the footer, and reports what is wrong.
-#[inline(always)]
-fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
-    if raw[at::MAGIC] != MAGIC {
-        return Err(OpenError::NotAFilter);
-    }
-    let found = raw[at::VERSIONS] & 15;
-    if found != FORMAT_VERSION {
-        return Err(OpenError::UnsupportedVersion { found, supported: FORMAT_VERSION });
-    }
-    if get(raw, at::FOOTER_CHECK) != footer_check(raw) {
-        return Err(OpenError::CorruptFooter);
-    }
-    Ok(())
-}
-
-/// Checks that exactly `data` bytes precede the footer.
-#[inline(always)]
-fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
-    let (len, expected) = (bytes.len() as u64, data.saturating_add(FOOTER_BYTES as u64));
-    if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
+    ensure(!refused, "shards").map(|()| balance)
 }
 
 /// The content between the solution and the footer.
 pub(crate) enum Metadata<'a> {
-    /// One byte for each segment or shard.
+    /// One byte for each segment or shard, or the metadata of another filter as they are stored.
     Bytes(&'a [u8]),
     /// The codes and exceptions of a Bumped ribbon.
     Codes(&'a Codes),
@@ -451,42 +302,20 @@ pub(crate) enum Metadata<'a> {
 /// Completes a filter whose solution is written: adds metadata, footer and checksums.
 pub(crate) fn finish(bytes: &mut [u8], footer: &Footer, metadata: &Metadata<'_>) {
     match metadata {
-        Metadata::Bytes(metadata) => metadata_mut(bytes, footer).copy_from_slice(metadata),
+        Metadata::Bytes(metadata) => {
+            debug_assert_eq!(metadata.len() as u64, footer.shape.metadata_bytes());
+            let end = bytes.len() - FOOTER_BYTES;
+            bytes[end - metadata.len()..end].copy_from_slice(metadata);
+        }
         Metadata::Codes(codes) => layers::write(bytes, &footer.shape, codes),
     }
-    seal(bytes, footer);
+    seal_footer(bytes, footer.encode());
 }
 
 /// The bytes between the solution and the footer.
 pub(crate) fn metadata<'a>(bytes: &'a [u8], footer: &Footer) -> &'a [u8] {
     let end = bytes.len() - FOOTER_BYTES;
     &bytes[end - footer.shape.metadata_bytes() as usize..end]
-}
-
-/// The bytes between the solution and the footer, to be written.
-pub(crate) fn metadata_mut<'a>(bytes: &'a mut [u8], footer: &Footer) -> &'a mut [u8] {
-    let end = bytes.len() - FOOTER_BYTES;
-    &mut bytes[end - footer.shape.metadata_bytes() as usize..end]
-}
-
-/// Writes the footer and the checksums.
-pub(crate) fn seal(bytes: &mut [u8], footer: &Footer) {
-    seal_footer(bytes, footer.encode());
-}
-
-/// Writes a footer that is encoded but for its checksums, and then the checksums.
-fn seal_footer(bytes: &mut [u8], encoded: [u8; FOOTER_BYTES]) {
-    let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("room for the footer");
-    *raw = encoded;
-    write_checks(bytes);
-}
-
-fn write_checks(bytes: &mut [u8]) {
-    let check = data_check(bytes);
-    let raw = bytes.last_chunk_mut::<FOOTER_BYTES>().expect("room for the footer");
-    put(raw, at::DATA_CHECK, check);
-    let check = footer_check(raw);
-    put(raw, at::FOOTER_CHECK, check);
 }
 
 /// Checks that the bytes are intact: reads all of them and compares the checksums.
@@ -497,60 +326,6 @@ pub(crate) fn verify(bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
     }
     let stored = bytes.last_chunk::<FOOTER_BYTES>().map(|raw| get(raw, at::DATA_CHECK));
     if stored == Some(data_check(bytes)) { Ok(()) } else { Err(OpenError::CorruptData) }
-}
-
-/// The data checksum: 32 bits over everything that precedes the checksums, which includes the
-/// other fields of the footer.
-fn data_check(bytes: &[u8]) -> u64 {
-    let covered = bytes.len() - FOOTER_BYTES + at::DATA_CHECK.start;
-    xxh3_64(&bytes[..covered]) & 0xffff_ffff
-}
-
-/// The footer checksum: 16 bits over all other fields of the footer, the data checksum included.
-///
-/// Engines open a filter for every lookup, and a general hash took longer than the rest of
-/// opening together. Here three multiplications mix all five words.
-#[inline(always)]
-fn footer_check(raw: &[u8; FOOTER_BYTES]) -> u64 {
-    let word =
-        |number: usize| u64::from_le_bytes(raw[8 * number..][..8].try_into().expect("eight bytes"));
-    let first = fold(word(0) ^ CHECK[0], word(1) ^ CHECK[1]);
-    let second = fold(word(2) ^ CHECK[2], word(3) ^ CHECK[3]);
-    // The last word also holds the footer checksum, which is masked out.
-    fold(first ^ second ^ word(4) & !CHECK_FIELD, CHECK[4]) & 0xffff
-}
-
-#[inline(always)]
-fn get(raw: &[u8; FOOTER_BYTES], field: core::ops::Range<usize>) -> u64 {
-    // One load of eight bytes for any field, because opening mostly consists of these reads. A
-    // field near the end is loaded from the last eight bytes and shifted further.
-    let from = field.start.min(FOOTER_BYTES - 8);
-    let word = u64::from_le_bytes(raw[from..from + 8].try_into().expect("eight bytes"));
-    word >> (8 * (field.start - from)) & u64::MAX >> (64 - 8 * field.len())
-}
-
-fn put(raw: &mut [u8; FOOTER_BYTES], field: core::ops::Range<usize>, value: u64) {
-    let size = field.len();
-    debug_assert!(size == 8 || value >> (8 * size) == 0);
-    raw[field].copy_from_slice(&value.to_le_bytes()[..size]);
-}
-
-/// Encodes a rate in 24 bits: 6 bits `e` and 18 bits `f` for `(1 + f / 2^18) / 2^(e - 1)`, rounded
-/// to the nearest; the relative error is at most 2^-19.
-fn encode_rate(rate: f64) -> u32 {
-    // No built filter has the rate 0, but untrusted input may when it is shrunk. It gets the
-    // lowest rate that can be encoded.
-    debug_assert!((0.0..=1.0).contains(&rate));
-    // Rounding half up may carry into the exponent, which gives the next power of two.
-    let rounded = (rate.to_bits() + (1 << 33)) >> 34;
-    let (exponent, fraction) = (rounded >> 18, rounded & 0x3ffff);
-    let e = (1024 - exponent).min(63);
-    (e << 18 | fraction) as u32
-}
-
-fn decode_rate(stored: u32) -> f64 {
-    let (e, fraction) = (u64::from(stored >> 18), u64::from(stored & 0x3ffff));
-    f64::from_bits((1024 - e) << 52 | fraction << 34)
 }
 
 #[cfg(test)]

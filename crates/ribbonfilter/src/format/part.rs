@@ -12,7 +12,10 @@
 //! Except for kind and checksums, the footer equals that of the filter byte for byte, so that
 //! joining restores even fields that this version does not read.
 
-use super::{FOOTER_BYTES, Footer, Kind, at, check_length, get, little_endian, write_checks};
+use super::checks::last_of;
+use super::{
+    FOOTER_BYTES, Footer, Kind, at, check_length, ensure, get, little_endian, write_checks,
+};
 use crate::Variant;
 use crate::error::OpenError;
 use crate::ribbon::range::BlockRange;
@@ -43,8 +46,8 @@ impl Label {
     fn encode(self) -> [u8; LABEL] {
         let mut label = [0; LABEL];
         let numbers = [self.number, self.parts, self.filter];
-        for (place, number) in label.chunks_exact_mut(4).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
+        for (field, number) in label.chunks_exact_mut(4).zip(numbers) {
+            field.copy_from_slice(&number.to_le_bytes());
         }
         label
     }
@@ -58,20 +61,13 @@ pub(crate) fn check_of(filter: &[u8]) -> u32 {
 
 /// Reads the end of a part: the footer of its filter, and the label. O(1).
 pub(crate) fn read(bytes: &[u8]) -> Result<(Footer, Label, BlockRange), OpenError> {
-    let wrong = |field| Err(OpenError::Inconsistent { field });
     let mut footer = Footer::EMPTY;
     let data = footer.fill_from_end(bytes, Kind::Part)?;
     let shape = &footer.shape;
-    if !can_be_cut(shape.variant) {
-        return wrong("variant");
-    }
-    let Some(label) = data.last_chunk::<LABEL>() else {
-        return Err(OpenError::TooShort { len: bytes.len(), needed: LABEL + FOOTER_BYTES });
-    };
-    let label = Label::read(label);
-    if label.number >= label.parts || u64::from(label.parts) > BlockRange::max(shape) {
-        return wrong("number of parts");
-    }
+    ensure(can_be_cut(shape.variant), "variant")?;
+    let label = Label::read(last_of(data)?);
+    let possible = label.number < label.parts && u64::from(label.parts) <= BlockRange::max(shape);
+    ensure(possible, "number of parts")?;
     let range = BlockRange::new(shape, label.number, label.parts);
     check_length(bytes, data_bytes(&footer, &range))?;
     Ok((footer, label, range))
@@ -85,8 +81,8 @@ pub(crate) fn can_be_cut(variant: Variant) -> bool {
 
 /// The bytes of a part that precede its footer.
 fn data_bytes(footer: &Footer, range: &BlockRange) -> u64 {
-    let before = range.solution_bytes().saturating_add(range.seed_bytes(&footer.shape));
-    before.saturating_add(LABEL as u64)
+    let runs = range.solution_bytes().saturating_add(range.seed_bytes(&footer.shape));
+    runs.saturating_add(LABEL as u64)
 }
 
 /// All bytes of a part.
@@ -129,7 +125,7 @@ pub(crate) fn write(
     }
     let end = part.len() - FOOTER_BYTES;
     part[end - LABEL..end].copy_from_slice(&label.encode());
-    write_fixed(part, filter, Kind::Part);
+    write_footer(part, filter, Kind::Part);
 }
 
 /// Copies a part back to its offset in the filter.
@@ -142,15 +138,15 @@ pub(crate) fn put_back(filter: &mut [u8], part: &[u8], footer: &Footer, range: &
 /// Completes a filter whose parts are all copied back, with the footer of any part. Returns
 /// whether the filter has its original checksum.
 pub(crate) fn complete(filter: &mut [u8], part: &[u8], label: Label) -> bool {
-    write_fixed(filter, part, Kind::Filter);
+    write_footer(filter, part, Kind::Filter);
     check_of(filter) == label.filter
 }
 
 /// Copies the footer of `from` to the end of `to`, with the given kind and new checksums.
-fn write_fixed(to: &mut [u8], from: &[u8], kind: Kind) {
-    let [to_fixed, from_fixed] = [to.len(), from.len()].map(|len| len - FOOTER_BYTES);
-    to[to_fixed..].copy_from_slice(&from[from_fixed..]);
-    let what = &mut to[to_fixed + at::WHAT];
+fn write_footer(to: &mut [u8], from: &[u8], kind: Kind) {
+    let [to_footer, from_footer] = [to.len(), from.len()].map(|len| len - FOOTER_BYTES);
+    to[to_footer..].copy_from_slice(&from[from_footer..]);
+    let what = &mut to[to_footer + at::WHAT];
     *what = *what & !KIND | kind as u8;
     write_checks(to);
 }

@@ -495,7 +495,7 @@ fn untrusted(random: &mut Random) -> [u8; FOOTER_BYTES] {
         }
         raw[at::SEGMENTS] = random.below(8) as u8;
     }
-    raw[at::VERSIONS] = FORMAT_VERSION | CONSTRUCTION_VERSION << 4;
+    raw[at::VERSIONS] = VERSIONS;
     raw[at::MAGIC].copy_from_slice(&MAGIC);
     sealed(raw)
 }

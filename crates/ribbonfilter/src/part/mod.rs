@@ -1,10 +1,10 @@
 //! Cutting a finished filter at block boundaries, and joining its parts again (paper, section
 //! 5.1).
 //!
-//! Every key of a Standard or a Homogeneous filter has one place, `w` slots that begin in one
-//! block. A part owns some blocks and holds a copy of those behind them that equations reach into
-//! ([`BlockRange`]), so that every query touches a single part. The bytes of the parts are copies:
-//! nothing is solved again, no answer changes, and joined they are the filter.
+//! Every key of a Standard or a Homogeneous filter has one location, `w` slots that begin in one
+//! block. A part owns some blocks and has a copy of the following ones that equations reach into
+//! ([`BlockRange`]), so that every query reads a single part. The bytes of the parts are copies:
+//! no system is solved again, no result changes, and joined they are the filter.
 
 use crate::error::{JoinError, Kind, OpenError, ShrinkError};
 use crate::format::part::{self, Label};
@@ -13,15 +13,16 @@ use crate::query::{InPart, Membership, Probe};
 use crate::ribbon::range::BlockRange;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
+use crate::storage::stored;
 use crate::{Filter, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Some of the blocks of a [`Filter`], which answer alone for the keys that start there.
+/// Some of the blocks of a [`Filter`], which are enough to query the keys that start there.
 ///
 /// [`Filter::cut`] makes parts, [`Filter::join`] puts them together again. A system can load the
-/// parts of a large filter one by one, or spread them over machines: every query is one part's
-/// affair, and [`covers`](Self::covers) says which. The rate is that of the filter; the price
+/// parts of a large filter one by one, or spread them over machines: every query
+/// needs one part, and [`covers`](Self::covers) says which. The rate is that of the filter; the price
 /// of a part is a block that its neighbour has, too (two if w = 128), a seed byte for each
 /// segment it covers in a Standard filter, and 52 bytes.
 ///
@@ -58,8 +59,8 @@ pub struct Part<D = OwnedBytes> {
 }
 
 impl<D: AsRef<[u8]>> Filter<D> {
-    /// Cuts the filter into this number of parts, of equally many blocks, give or take one, and so of about as
-    /// many keys. Needs no keys and works on a view.
+    /// Cuts the filter into this number of parts, whose numbers of blocks differ by at most one, so
+    /// that they have about the same number of keys. Needs no keys and works on a view.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Variant};
@@ -103,7 +104,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
 }
 
 impl Filter {
-    /// Puts all parts of a filter together again, in any order: its very bytes.
+    /// Joins all parts of a filter, in any order, to the same bytes.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Variant};
@@ -162,35 +163,10 @@ impl Part {
         part::write(bytes.as_mut(), filter, footer, &range, label);
         Ok(Self::open(bytes).expect("what was cut can be opened"))
     }
-
-    /// Reads a part from a file into memory.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or as in [`open`](Part::open).
-    #[cfg(feature = "std")]
-    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path)?)
-    }
-}
-
-#[cfg(feature = "mmap")]
-impl Part<crate::MappedBytes> {
-    /// Maps the file of a part into memory: nothing is read but what queries touch.
-    ///
-    /// # Errors
-    /// If the path is not a regular file that can be read, or as in [`open`](Part::open).
-    ///
-    /// # Safety
-    /// As for [`Filter::map_file`](crate::Filter::map_file).
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
-    }
 }
 
 impl<D: AsRef<[u8]>> Part<D> {
-    /// Opens a part over bytes that are there already, in constant time and without a copy, as
+    /// Opens a part over existing bytes, in constant time and without a copy, as
     /// [`Filter::open`] does, which refuses parts as this refuses filters.
     ///
     /// ```
@@ -233,8 +209,8 @@ impl<D: AsRef<[u8]>> Part<D> {
         }
     }
 
-    /// Whether this part answers for the key with this hash. Of all parts of a filter just one
-    /// does.
+    /// Whether the key with this hash is queried in this part. Of all parts of a filter exactly
+    /// one covers it.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Key};
@@ -261,8 +237,8 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.covers(key.key_hash(self.footer.key_seed))
     }
 
-    /// Whether the key might be in the set: the filter's answer, if this part
-    /// [`covers`](Self::covers) the key. Of other keys it knows nothing, so they might be.
+    /// Whether the key might be in the set: the filter's result, if this part
+    /// [`covers`](Self::covers) the key. Every other key might be.
     ///
     /// ```
     /// let parts = ribbonfilter::Filter::build(0..1000, 0.01)?.cut(2)?;
@@ -288,16 +264,6 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.probe.query(self.data.as_ref(), key_hash)
     }
 
-    /// The bytes of the part: write them anywhere, [`open`](Self::open) them again.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.data.as_ref()
-    }
-
-    /// The buffer that the part was opened over.
-    pub fn into_inner(self) -> D {
-        self.data
-    }
-
     /// The number of the part, counted from 0, in the order of the filter's blocks.
     pub fn number(&self) -> u64 {
         self.label.number.into()
@@ -313,12 +279,12 @@ impl<D: AsRef<[u8]>> Part<D> {
         self.len
     }
 
-    /// The number of keys of the whole filter. How many of them a part covers is not known.
+    /// The number of keys of the filter. How many of them the part covers is not stored.
     pub fn filter_len(&self) -> u64 {
         self.footer.keys
     }
 
-    /// The false-positive rate of the whole filter.
+    /// The false-positive rate of the filter.
     pub fn filter_rate(&self) -> f64 {
         self.footer.rate()
     }
@@ -339,21 +305,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     }
 }
 
-/// Equal if their bytes are, in any kind of buffer.
-impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Part<E>> for Part<D> {
-    fn eq(&self, other: &Part<E>) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<D: AsRef<[u8]>> Eq for Part<D> {}
-
-/// The bytes, as `as_bytes` returns them.
-impl<D: AsRef<[u8]>> AsRef<[u8]> for Part<D> {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
+stored!(Part, "a part");
 
 impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

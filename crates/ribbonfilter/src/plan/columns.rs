@@ -5,6 +5,7 @@
 //! bytes as one that was built for it, wherever slots do not depend on columns.
 
 use crate::format::FOOTER_BYTES;
+use crate::ribbon::search::partition_point;
 use crate::ribbon::shape::Shape;
 use core::cmp::Reverse;
 
@@ -117,21 +118,6 @@ impl Columns {
         }
         Ok(best.map_or(min, |(best, _)| best))
     }
-}
-
-/// The first number in `0..len` for which `holds` is false, or `len`. `holds` must be false for all
-/// numbers after it.
-pub(super) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// Like [`partition_point`], but starts at a guess and doubles its steps away from it.

@@ -1,12 +1,12 @@
 //! The user's settings: their checks, the choice of variant and width, and the plan that results.
 
-use super::columns::partition_point;
 use super::frame::Frame;
 use super::{Effort, Plan};
 use crate::error::BuildError;
 use crate::format::{Content, MAX_KEYS};
 use crate::ribbon::equation::FINGERPRINT_BITS;
 use crate::ribbon::layout::MAX_COLUMNS;
+use crate::ribbon::search::partition_point;
 use crate::{Variant, Width};
 
 /// From this number of keys on, a Bumped filter of width 64 is built faster than a Standard one and

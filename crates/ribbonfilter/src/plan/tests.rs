@@ -1,6 +1,5 @@
 //! Plans keep their guarantees, and guarantee as much as they can.
 
-use super::columns::partition_point;
 use super::frame::Frame;
 use super::*;
 use crate::error::BuildError;
@@ -456,15 +455,6 @@ fn what_cannot_be_had_is_refused_by_its_name() {
     };
     let advised = settings(standard, instead, Target::Rate(0.01)).plan(1025, 0);
     advised.expect("the advice is good");
-}
-
-#[test]
-fn partition_points_are_found() {
-    for len in 0..20 {
-        for point in 0..=len {
-            assert_eq!(partition_point(len, |index| index < point), point);
-        }
-    }
 }
 
 /// The expected number of seeds agrees with what builds need, within a third. The average of 400

@@ -23,6 +23,7 @@ use crate::kernel::Assumptions;
 use crate::ribbon::equation::{Seed, Segments, Starts, mix, seeded};
 use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MAX_CODE};
 use crate::ribbon::layout::Layout;
+use crate::ribbon::search::partition_point;
 use crate::ribbon::width::Band;
 use core::hint::cold_path;
 
@@ -133,20 +134,13 @@ impl Bumps {
     /// Whether a bucket bumps all its keys: a binary search in the sorted list. Bytes outside
     /// the buffer read as zero, so an untrusted list can mislead the search but not stop it.
     fn is_exception(&self, bytes: &[u8], bucket: u64) -> bool {
-        let entry = |at: usize| {
-            let entry = bytes.get(self.exceptions + at * EXCEPTION..).unwrap_or_default();
-            little_endian(entry.get(..EXCEPTION).unwrap_or_default())
+        let entry = |index: u64| {
+            let entry = bytes.get(self.exceptions + index as usize * EXCEPTION..);
+            little_endian(entry.unwrap_or_default().get(..EXCEPTION).unwrap_or_default())
         };
-        let (mut low, mut high) = (0, self.exception_count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if entry(middle) < bucket {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low < self.exception_count && entry(low) == bucket
+        let count = self.exception_count as u64;
+        let found = partition_point(count, |index| entry(index) < bucket);
+        found < count && entry(found) == bucket
     }
 
     /// The equation of a key, in any layer. The loop ends after the last layer, which bumps no

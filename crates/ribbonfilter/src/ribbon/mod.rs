@@ -8,6 +8,7 @@ pub(crate) mod layout;
 mod parse;
 pub(crate) mod range;
 pub(crate) mod rate;
+pub(crate) mod search;
 pub(crate) mod shape;
 mod variant;
 pub(crate) mod width;

@@ -5,17 +5,17 @@
 
 use super::Shard;
 use crate::error::{JoinError, Kind};
-use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, Padded, pieces};
+use crate::format::{Container, Directory, Filling, MAX_CONTAINER_BYTES, MAX_KEYS, pieces};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
 use alloc::vec::Vec;
 
 /// A container that is ready to be written.
 pub(super) struct Assembly<'a> {
-    data: Vec<Padded<'a>>,
-    /// The directory and the footer.
-    ending: Vec<u8>,
-    len: u64,
+    /// The data of all shards, with their offsets. Zeros fill the gaps between them.
+    data: Vec<(u64, &'a [u8])>,
+    /// The directory and the footer, with their offset.
+    ending: (u64, Vec<u8>),
 }
 
 impl<'a> Assembly<'a> {
@@ -39,44 +39,40 @@ impl<'a> Assembly<'a> {
             keys = more.ok_or(JoinError::TooManyKeys { max: MAX_KEYS })?;
             rates += shard.container.rate();
         }
-        let len = directory.data_bytes();
+        let offset = directory.data_bytes();
         // Each shard is queried as often as any other.
         let ending = directory.finish(keys, rates / shards.len() as f64);
-        Ok(Self { data, len: len + ending.len() as u64, ending })
+        Ok(Self { data, ending: (offset, ending) })
     }
 
-    /// Gives all bytes away, piece by piece.
-    pub(super) fn pour<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        for padded in &self.data {
-            pour_zeros(padded.before, &mut take)?;
-            take(padded.data)?;
-            pour_zeros(padded.behind, &mut take)?;
-        }
-        take(&self.ending)
+    /// All pieces with their offsets, in order.
+    fn pieces(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.data.iter().copied().chain([(self.ending.0, &self.ending.1[..])])
     }
 
     /// All bytes in memory.
     pub(super) fn into_bytes(self) -> Result<OwnedBytes, JoinError> {
-        let mut bytes = OwnedBytes::zeroed(usize::try_from(self.len).unwrap_or(usize::MAX))?;
-        let mut rest = bytes.as_mut();
-        self.pour(|piece| {
-            let (place, behind) = core::mem::take(&mut rest).split_at_mut(piece.len());
-            place.copy_from_slice(piece);
-            rest = behind;
-            Ok::<_, JoinError>(())
-        })?;
+        let len = self.ending.0 + self.ending.1.len() as u64;
+        let mut bytes = OwnedBytes::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?;
+        for (offset, piece) in self.pieces() {
+            bytes.as_mut()[offset as usize..][..piece.len()].copy_from_slice(piece);
+        }
         Ok(bytes)
     }
-}
 
-fn pour_zeros<E>(mut count: u64, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-    const ZEROS: [u8; 4096] = [0; 4096];
-    while count > 0 {
-        let piece = count.min(ZEROS.len() as u64);
-        take(&ZEROS[..piece as usize])?;
-        count -= piece;
+    /// Writes all bytes, and returns how many they are.
+    #[cfg(feature = "std")]
+    pub(super) fn write(&self, mut writer: impl std::io::Write) -> std::io::Result<u64> {
+        let mut written = 0;
+        for (offset, piece) in self.pieces() {
+            let padding = &mut std::io::Read::take(std::io::repeat(0), offset - written);
+            std::io::copy(padding, &mut writer)?;
+            writer.write_all(piece)?;
+            written = offset + piece.len() as u64;
+        }
+        writer.flush()?;
+        Ok(written)
     }
-    Ok(())
 }
 
 /// The container that all shards belong to.

@@ -1,12 +1,12 @@
 //! A container of filters, one for each part of the hashes (paper, section 5.4).
 //!
 //! A shard is given by the top bits of [`equation::mix`](crate::ribbon::equation::mix), or by a range of
-//! it, and knows nothing of the others. Shards by hash are ordinary filters of what is left of
+//! it, and is independent of the others. Shards by hash are ordinary filters of what is left of
 //! the hash: they are built one by one ([`by_hash`]), in any process, and [`assemble`] puts them
 //! into one file. Shards that are filled until they are full ([`until_full`]) are of one system
 //! whose segments have borders found on the way.
 //!
-//! Queries are those of filters: a directory says where, and the probes do the rest.
+//! Queries are those of filters: the directory locates a shard, and its probe does the rest.
 
 mod assemble;
 mod builder;
@@ -26,6 +26,7 @@ use crate::query::{Membership, Probe, Ranges, in_hashes};
 use crate::ribbon::equation::{below_segment, mix, segment};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
+use crate::storage::stored;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -37,14 +38,14 @@ use core::ops::Range;
 const GROUPED: usize = 1 << 13;
 /// With fewer hashes for each shard the order is not worth its cost.
 const WORTHWHILE: u64 = 8;
-/// Up to so many shards by hash have their probes made when a container is opened, which takes
-/// some 50 ns each; those of more are made by every query.
+/// Up to this number of shards by hash, probes are made when a container is opened, which takes
+/// some 50 ns each. If there are more, every query makes the probe that it needs.
 const PREPARED: u64 = 1 << 10;
 
 /// A static set in shards: one file of many filters, queried like one.
 ///
-/// For sets whose filter cannot be built in one piece, because the keys exceed memory or lie
-/// with several processes, and for filters that are to be made of small pieces. [`Split`] says
+/// For sets whose filter cannot be built in one piece, because the keys exceed memory or are
+/// distributed over several processes, and for filters that are to be made of small pieces. [`Split`] says
 /// which ways there are to split a set.
 ///
 /// ```
@@ -68,18 +69,17 @@ pub struct Shards<D = OwnedBytes> {
     data: D,
     container: Container,
     kernel: Kernel,
-    /// Of shards that were filled until they were full: one for all.
+    /// For shards that were filled until they were full: one probe for all.
     ranges: Option<Probe<Membership, Ranges>>,
-    /// Of shards by hash, unless there are too many. Where there is none the directory was
-    /// altered.
-    prepared: Vec<Option<Asked>>,
+    /// For shards by hash, unless there are too many. `None` where the directory is corrupt.
+    prepared: Vec<Option<ShardProbe>>,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
 
-/// The filter of a shard: how it is queried, and where it is with what must follow it.
+/// The filter of a shard: how it is queried, and its bytes with those that must follow them.
 #[derive(Clone)]
-struct Asked {
+struct ShardProbe {
     probe: Probe<Membership>,
     bytes: Range<usize>,
 }
@@ -135,51 +135,19 @@ impl Shards {
     #[cfg(feature = "std")]
     pub fn assemble_to<S: AsRef<[u8]>>(
         shards: impl IntoIterator<Item = Shard<S>>,
-        mut writer: impl std::io::Write,
+        writer: impl std::io::Write,
     ) -> Result<u64, JoinError> {
         let shards = Vec::from_iter(shards);
-        let mut written = 0;
-        Assembly::new(&shards)?.pour(|piece| {
-            written += piece.len() as u64;
-            writer.write_all(piece)
-        })?;
-        writer.flush()?;
-        Ok(written)
-    }
-
-    /// Reads a container from a file into memory.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or as in [`open`](Shards::open).
-    #[cfg(feature = "std")]
-    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path)?)
-    }
-}
-
-#[cfg(feature = "mmap")]
-impl Shards<crate::MappedBytes> {
-    /// Maps a container's file into memory: nothing is read but the directory and what queries
-    /// touch.
-    ///
-    /// # Errors
-    /// If the path is not a regular file that can be read, or as in [`open`](Shards::open).
-    ///
-    /// # Safety
-    /// As for [`Filter::map_file`](crate::Filter::map_file).
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
+        Ok(Assembly::new(&shards)?.write(writer)?)
     }
 }
 
 impl<D: AsRef<[u8]>> Shards<D> {
-    /// Opens a container over bytes that are there already, in constant time and without a copy.
+    /// Opens a container over existing bytes, in constant time and without a copy.
     ///
     /// The footer at the end is read and checked, and the directory of up to 1024 shards by
-    /// hash; [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: they may
-    /// answer wrongly, but never panic or read outside.
+    /// hash; [`verify`](Self::verify) checks the rest. Queries on unverified bytes are safe: their
+    /// results may be wrong, but they never panic or read outside.
     ///
     /// ```
     /// use ribbonfilter::{Filter, Kind, OpenError, Shards};
@@ -228,7 +196,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     }
 
     /// The probes of all shards by hash; none if they are too many.
-    fn prepare(&self) -> Vec<Option<Asked>> {
+    fn prepare(&self) -> Vec<Option<ShardProbe>> {
         let (bytes, count) = (self.data.as_ref(), self.shard_count());
         let mut prepared = Vec::new();
         if self.ranges.is_none()
@@ -236,7 +204,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
             && bytes.len() == self.len
             && try_reserve(&mut prepared, count as usize).is_ok()
         {
-            prepared.extend((0..count).map(|shard| self.asked(bytes, shard)));
+            prepared.extend((0..count).map(|shard| self.shard_probe(bytes, shard)));
         }
         prepared
     }
@@ -250,8 +218,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
     /// builder.extend(0..1000);
     /// let mut bytes = builder.finish()?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
-    /// let altered = Shards::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptShard { shard: 0 })));
+    /// let corrupt = Shards::open(bytes).unwrap();
+    /// assert!(matches!(corrupt.verify(), Err(OpenError::CorruptShard { shard: 0 })));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///
@@ -284,8 +252,9 @@ impl<D: AsRef<[u8]>> Shards<D> {
         match &self.ranges {
             Some(probe) => probe.query(bytes, key_hash),
             None => {
-                let (shard, within) = self.place(key_hash);
-                self.ask(bytes, shard, |probe, bytes| probe.query(bytes, within)).unwrap_or(true)
+                let (shard, within) = self.locate(key_hash);
+                self.query_shard(bytes, shard, |probe, bytes| probe.query(bytes, within))
+                    .unwrap_or(true)
             }
         }
     }
@@ -305,10 +274,10 @@ impl<D: AsRef<[u8]>> Shards<D> {
         hits
     }
 
-    /// [`contains_batch`](Self::contains_batch) into a buffer that is there already. If the
-    /// lengths differ, the longer one's rest is left alone.
+    /// [`contains_batch`](Self::contains_batch) into an existing buffer. If the lengths
+    /// differ, the rest of the longer one is left alone.
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        // As many at a time as are grouped.
+        // Each chunk of hashes is grouped by shard.
         let mut hashes = vec![0; keys.len().clamp(1, GROUPED)];
         in_hashes(keys, self.container.key_seed, &mut hashes, hits, |hashes, hits| {
             self.contains_hash_batch_into(hashes, hits);
@@ -322,8 +291,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
         hits
     }
 
-    /// [`contains_hash_batch`](Self::contains_hash_batch) into a buffer that is there already.
-    /// If the lengths differ, the longer one's rest is left alone.
+    /// [`contains_hash_batch`](Self::contains_hash_batch) into an existing buffer.
+    /// If the lengths differ, the rest of the longer one is left alone.
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
         let bytes = self.data.as_ref();
         if let Some(probe) = &self.ranges {
@@ -331,7 +300,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         }
         for (hashes, hits) in key_hashes.chunks(GROUPED).zip(hits.chunks_mut(GROUPED)) {
             match hashes.len() as u64 >= WORTHWHILE * self.shard_count() {
-                true => self.ask_grouped(bytes, hashes, hits),
+                true => self.query_grouped(bytes, hashes, hits),
                 false => {
                     for (&hash, hit) in hashes.iter().zip(hits) {
                         *hit = self.contains_hash(hash);
@@ -341,12 +310,12 @@ impl<D: AsRef<[u8]>> Shards<D> {
         }
     }
 
-    /// Answers for hashes that are brought into the order of their shards first, so that each
-    /// shard is queried for a batch of them, and prefetches.
-    fn ask_grouped(&self, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
+    /// Queries hashes in the order of their shards, so that each shard is queried for a batch of
+    /// them, and prefetches.
+    fn query_grouped(&self, bytes: &[u8], hashes: &[u64], hits: &mut [bool]) {
         let mut ends = vec![0; self.shard_count() as usize];
         for &hash in hashes {
-            ends[self.place(hash).0 as usize] += 1;
+            ends[self.locate(hash).0 as usize] += 1;
         }
         let mut begin = 0;
         for end in &mut ends {
@@ -354,32 +323,32 @@ impl<D: AsRef<[u8]>> Shards<D> {
         }
         let (mut within, mut from) = (vec![0; hashes.len()], vec![0; hashes.len()]);
         for (index, &hash) in hashes.iter().enumerate() {
-            let (shard, hash) = self.place(hash);
+            let (shard, hash) = self.locate(hash);
             let end = &mut ends[shard as usize];
             (within[*end], from[*end]) = (hash, index);
             *end += 1;
         }
-        // Where nothing can be queried, every key may be in the set.
-        let mut answers = vec![true; hashes.len()];
+        // If a shard cannot be queried, every key may be in the set.
+        let mut results = vec![true; hashes.len()];
         let mut begin = 0;
         for (shard, end) in (0..).zip(ends) {
-            let answers = &mut answers[begin..end];
+            let results = &mut results[begin..end];
             let within = &within[begin..end];
-            let _ = self.ask(bytes, shard, |probe, bytes| {
-                probe.query_hashes(bytes, within, answers);
+            let _ = self.query_shard(bytes, shard, |probe, bytes| {
+                probe.query_hashes(bytes, within, results);
             });
             begin = end;
         }
-        for (from, answer) in from.into_iter().zip(answers) {
+        for (from, result) in from.into_iter().zip(results) {
             if let Some(hit) = hits.get_mut(from) {
-                *hit = answer;
+                *hit = result;
             }
         }
     }
 
     /// The shard of a key, where they are by hash, and its hash there.
     #[inline]
-    fn place(&self, key_hash: u64) -> (u64, u64) {
+    fn locate(&self, key_hash: u64) -> (u64, u64) {
         let (mixed, bits) = (mix(key_hash), self.container.filling.bits());
         (segment(mixed, bits), below_segment(mixed, bits))
     }
@@ -387,34 +356,34 @@ impl<D: AsRef<[u8]>> Shards<D> {
     /// Queries the filter of a shard; `None` if the bytes are not those that were opened, or the
     /// directory is corrupt.
     #[inline]
-    fn ask<T>(
+    fn query_shard<T>(
         &self,
         bytes: &[u8],
         shard: u64,
-        question: impl FnOnce(&Probe<Membership>, &[u8]) -> T,
+        query: impl FnOnce(&Probe<Membership>, &[u8]) -> T,
     ) -> Option<T> {
         if bytes.len() != self.len {
             return None;
         }
         match self.prepared.get(shard as usize) {
-            Some(asked) => {
-                let asked = asked.as_ref()?;
-                Some(question(&asked.probe, &bytes[asked.bytes.clone()]))
+            Some(prepared) => {
+                let prepared = prepared.as_ref()?;
+                Some(query(&prepared.probe, &bytes[prepared.bytes.clone()]))
             }
             None => {
-                let asked = self.asked(bytes, shard)?;
-                Some(question(&asked.probe, &bytes[asked.bytes]))
+                let made = self.shard_probe(bytes, shard)?;
+                Some(query(&made.probe, &bytes[made.bytes]))
             }
         }
     }
 
     /// How the filter of a shard is queried, in bytes of the length that was opened.
     #[inline]
-    fn asked(&self, bytes: &[u8], shard: u64) -> Option<Asked> {
+    fn shard_probe(&self, bytes: &[u8], shard: u64) -> Option<ShardProbe> {
         let listed = self.container.shard(bytes, shard).ok()?;
         let bytes = listed.with_what_follows();
         let probe = Probe::of_filter_once(&listed.footer, bytes.len(), self.kernel);
-        Some(Asked { probe, bytes })
+        Some(ShardProbe { probe, bytes })
     }
 
     /// The shard of the key with this hash, counted from 0.
@@ -433,18 +402,8 @@ impl<D: AsRef<[u8]>> Shards<D> {
                 Ranges::new(ranges).shard(bytes, mix(key_hash))
             }
             Filling::UntilFull(_) => 0,
-            _ => self.place(key_hash).0,
+            _ => self.locate(key_hash).0,
         }
-    }
-
-    /// The bytes of the container: write them anywhere, [`open`](Self::open) them again.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.data.as_ref()
-    }
-
-    /// The buffer that the container was opened over.
-    pub fn into_inner(self) -> D {
-        self.data
     }
 
     /// The number of shards.
@@ -457,7 +416,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.container.keys
     }
 
-    /// Whether there is no key: every query is then answered with no.
+    /// Whether there is no key: every query then returns false.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -467,7 +426,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.len
     }
 
-    /// Those of the bytes that are directory and footer.
+    /// The bytes of directory and footer.
     ///
     /// ```
     /// # use ribbonfilter::{Shards, Split};
@@ -522,21 +481,7 @@ impl<D: AsRef<[u8]>> Shards<D> {
     }
 }
 
-/// Equal if their bytes are, in any kind of buffer.
-impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Shards<E>> for Shards<D> {
-    fn eq(&self, other: &Shards<E>) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<D: AsRef<[u8]>> Eq for Shards<D> {}
-
-/// The bytes, as `as_bytes` returns them.
-impl<D: AsRef<[u8]>> AsRef<[u8]> for Shards<D> {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
+stored!(Shards, "a container");
 
 impl<D: AsRef<[u8]>> fmt::Debug for Shards<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

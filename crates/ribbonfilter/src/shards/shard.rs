@@ -1,8 +1,9 @@
-//! One shard of a container, as the process that built it gives it away.
+//! One shard of a container, in bytes of its own.
 
 use crate::error::OpenError;
 use crate::format::Container;
 use crate::storage::bytes::OwnedBytes;
+use crate::storage::stored;
 use crate::{Variant, Width};
 use core::fmt;
 
@@ -15,7 +16,7 @@ use core::fmt;
 /// use ribbonfilter::{Shard, Shards, Split};
 ///
 /// let mut builder = Shards::builder(Split::ByHash { bits: 2 }).only(3)?;
-/// builder.extend(0..1000); // those of other shards are passed over
+/// builder.extend(0..1000); // keys of other shards are ignored
 /// let bytes = builder.finish()?.into_inner().to_vec(); // to be sent, or written to a file
 ///
 /// let shard = Shard::open(&bytes[..])?;
@@ -29,35 +30,8 @@ pub struct Shard<D = OwnedBytes> {
     pub(super) container: Container,
 }
 
-impl Shard {
-    /// Reads a shard from a file into memory.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or as in [`open`](Shard::open).
-    #[cfg(feature = "std")]
-    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path)?)
-    }
-}
-
-#[cfg(feature = "mmap")]
-impl Shard<crate::MappedBytes> {
-    /// Maps a shard's file into memory, to be assembled with others without being read in.
-    ///
-    /// # Errors
-    /// If the path is not a regular file that can be read, or as in [`open`](Shard::open).
-    ///
-    /// # Safety
-    /// As for [`Filter::map_file`](crate::Filter::map_file).
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
-    }
-}
-
 impl<D: AsRef<[u8]>> Shard<D> {
-    /// Opens a shard over bytes that are there already, in constant time.
+    /// Opens a shard over existing bytes, in constant time.
     ///
     /// # Errors
     /// If the bytes are not a shard that this version can read, or not all of one.
@@ -115,33 +89,9 @@ impl<D: AsRef<[u8]>> Shard<D> {
     pub fn key_seed(&self) -> u64 {
         self.container.key_seed
     }
-
-    /// The bytes of the shard: write them anywhere, [`open`](Self::open) them again.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.data.as_ref()
-    }
-
-    /// The buffer that the shard was opened over.
-    pub fn into_inner(self) -> D {
-        self.data
-    }
 }
 
-/// Equal if their bytes are, in any kind of buffer.
-impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Shard<E>> for Shard<D> {
-    fn eq(&self, other: &Shard<E>) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<D: AsRef<[u8]>> Eq for Shard<D> {}
-
-/// The bytes, as `as_bytes` returns them.
-impl<D: AsRef<[u8]>> AsRef<[u8]> for Shard<D> {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
+stored!(Shard, "a shard");
 
 impl<D: AsRef<[u8]>> fmt::Debug for Shard<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

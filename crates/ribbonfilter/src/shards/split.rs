@@ -8,9 +8,9 @@ use crate::ribbon::equation::{mix, segment};
 ///
 /// | split | shards | for |
 /// |---|---|---|
-/// | `ByHash` | as many as you say, each planned for its own keys | sets beyond memory, and many processes that build a shard each |
-/// | `FixedSize` | the same, all in exactly as many bytes | pages, blocks, cache lines |
-/// | `UntilFull` | of the natural size, w²/4 slots, as many as it takes | small shards that waste next to nothing |
+/// | `ByHash` | a chosen number, each planned for its own keys | sets beyond memory, and many processes that build a shard each |
+/// | `FixedSize` | the same, each in the same number of bytes | pages, blocks, cache lines |
+/// | `UntilFull` | of the natural size, w²/4 slots, any number | small shards with hardly any empty slots |
 ///
 /// ```
 /// use ribbonfilter::{Key, Split};
@@ -31,8 +31,8 @@ pub enum Split {
         /// At most 24.
         bits: u32,
     },
-    /// `2^bits` shards by the top bits of the hash, each of exactly as many bytes: a shard of
-    /// more keys has fewer columns, whole or fractional, and a higher rate.
+    /// `2^bits` shards by the top bits of the hash, each of the same number of bytes: a
+    /// shard of more keys has fewer columns, possibly a fraction, and a higher rate.
     ///
     /// The size decides the columns; the target of the builder is not used. The directory takes
     /// 32 further bytes per shard.
@@ -49,8 +49,8 @@ pub enum Split {
 }
 
 impl Split {
-    /// The shard of the key with this hash, counted from 0; nothing if it follows from all keys
-    /// and not from the hash alone ([`UntilFull`](Self::UntilFull)).
+    /// The shard of the key with this hash, counted from 0; `None` if it depends on all keys
+    /// and not on the hash alone ([`UntilFull`](Self::UntilFull)).
     ///
     /// ```
     /// use ribbonfilter::Split;

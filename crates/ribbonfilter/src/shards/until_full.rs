@@ -9,7 +9,7 @@
 //!
 //! Which cells fit does not depend on columns, so the shards are found first, by one thread and
 //! without solving anything. Then the columns of all are known, and every shard is banded again
-//! and solved into its place, by as many threads as there are.
+//! and solved at its location, by all threads.
 
 use super::builder::Keys;
 use crate::Variant;
@@ -17,8 +17,8 @@ use crate::Width;
 use crate::build::variant::system::{Elimination, with_elimination};
 use crate::build::variant::{BandingWorkspace, StandardWorkspace};
 use crate::build::{Item, MAX_GROWTH, Resources, Segment, for_each};
-use crate::error::{BuildError, OutOfMemory};
-use crate::format::{Container, Filling, MAX_CELL_BITS, Ranges};
+use crate::error::BuildError;
+use crate::format::{Container, FOOTER_BYTES, Filling, MAX_CELL_BITS, Ranges};
 use crate::plan::{Columns, Settings, Sketch, Target};
 use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Balance, Seed, Starts, seeded, segment};
@@ -28,10 +28,10 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
 use crate::solve::banding::Banding;
 use crate::storage::bytes::OwnedBytes;
-use crate::storage::memory::try_reserve;
+use crate::storage::memory::{try_grow, try_reserve};
 use alloc::vec::Vec;
 
-/// The natural number of slots: where the median share of slots that stay empty is least.
+/// The natural number of slots: where the median fraction of slots that stay empty is smallest.
 const fn natural_slots(width: Width) -> u64 {
     let width = width.bits() as u64;
     width * width / 4
@@ -81,8 +81,8 @@ fn build_with<E: Elimination<RightSide = u32>>(
         Ranges::new(width, cell_bits, natural_slots(width), last.shape.segment_slots, &borders);
     (ranges.seed, ranges.last_seed) = (seed, last.seed);
     let rate = spend(&mut ranges, &borders, settings)?;
-    let mut bytes =
-        OwnedBytes::zeroed(usize::try_from(ranges.expected_len()).unwrap_or(usize::MAX))?;
+    let len = ranges.data_bytes().saturating_add(FOOTER_BYTES as u64);
+    let mut bytes = OwnedBytes::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?;
     solve(&ranges, &found, &keys, &mut last, bytes.as_mut(), resources, progress)?;
     let filling = Filling::UntilFull(ranges);
     let container = Container::new(settings.key_seed, Variant::Standard, width, filling);
@@ -138,7 +138,8 @@ fn find<B: Band>(
         let equations = || cell.iter().map(equation);
         if banding.insert_all_or_none(equations(), &mut filled)?.is_none() {
             let begun = Found { first_key, first_cell: segment(cell[0].hash, cell_bits) };
-            try_push(&mut found, begun)?;
+            try_grow(&mut found, 1)?;
+            found.push(begun);
             progress.report(Phase::Partitioning, first_key as u64, keys.len() as u64)?;
             banding.clear();
             // What does not fit an empty shard fits none.
@@ -150,14 +151,6 @@ fn find<B: Band>(
         first_key += cell.len();
     }
     Ok(Ok(found))
-}
-
-fn try_push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
-    if vec.len() == vec.capacity() {
-        try_reserve(vec, vec.len().max(16))?;
-    }
-    vec.push(value);
-    Ok(())
 }
 
 /// The last shard: planned for its keys, and banded.
@@ -240,7 +233,7 @@ fn rate(ranges: &Ranges, borders: &[u64]) -> f64 {
     (1.0 + before / cells) * libm::exp2(-f64::from(ranges.columns))
 }
 
-/// Solves every shard into its place.
+/// Solves every shard at its location.
 fn solve<E: Elimination<RightSide = u32>>(
     ranges: &Ranges,
     found: &[Found],
@@ -284,10 +277,10 @@ fn segments<'a>(
     keys: &'a [Item<u64, ()>],
     mut bytes: &'a mut [u8],
 ) -> impl Iterator<Item = Segment<'a, ()>> + Send {
-    let (whole, slots) = (ranges.layout(), ranges.slots);
+    let (all, slots) = (ranges.layout(), ranges.slots);
     (0..).zip(found.windows(2)).map(move |(shard, pair)| {
         let first_slot = shard * slots;
-        let layout = whole.part(first_slot, slots);
+        let layout = all.part(first_slot, slots);
         let (mine, rest) =
             core::mem::take(&mut bytes).split_at_mut(layout.size_in_bytes() as usize);
         bytes = rest;

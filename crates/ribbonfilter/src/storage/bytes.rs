@@ -43,7 +43,7 @@ impl OwnedBytes {
         Ok(Self { lines, len })
     }
 
-    /// Reads all bytes of a file, whatever they hold.
+    /// Reads all bytes of a file, with any content.
     ///
     /// # Errors
     /// If the file cannot be read, or the system refuses the memory.
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aligned_zeroed_and_of_the_asked_length() {
+    fn aligned_zeroed_and_of_the_requested_length() {
         for len in [0, 1, 63, 64, 65, 1000] {
             let mut bytes = OwnedBytes::zeroed(len).expect("memory");
             assert_eq!(bytes.as_ref(), alloc::vec![0; len]);

@@ -25,7 +25,7 @@ impl fmt::Debug for MappedBytes {
 }
 
 impl MappedBytes {
-    /// Maps a file into memory, whatever it holds.
+    /// Maps a file into memory, with any content.
     ///
     /// # Errors
     /// If the path is not a regular file that can be read.

@@ -13,6 +13,16 @@ pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), 
         .map_err(|_| OutOfMemory::new(additional.saturating_mul(size_of::<T>())))
 }
 
+/// Reserves capacity for `additional` more elements of a vector that grows again and again. Every
+/// time it grows by at least an eighth: each element is copied only a few times on average, and a
+/// memory budget is not exceeded by more than that.
+pub(crate) fn try_grow<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
+    match vec.capacity() - vec.len() < additional {
+        true => try_reserve(vec, additional.max(vec.len() / 8)),
+        false => Ok(()),
+    }
+}
+
 /// A vector of `len` copies of `value`, or an error if the memory cannot be allocated.
 pub(crate) fn try_filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
@@ -57,9 +67,9 @@ fn advise_huge_pages(memory: *const u8, len: usize) {
     const PAGE: usize = 1 << 12;
     const HUGE: usize = 2 << 20;
     if len >= HUGE {
-        let before = memory.addr() % PAGE;
-        let begin = memory.wrapping_sub(before).cast_mut();
-        let len = (before + len).next_multiple_of(PAGE);
+        let offset = memory.addr() % PAGE;
+        let begin = memory.wrapping_sub(offset).cast_mut();
+        let len = (offset + len).next_multiple_of(PAGE);
         // SAFETY: `MADV_HUGEPAGE` does not change the content of the memory, nor of other memory in
         // the same pages. The result is ignored, because the system may decline the request.
         unsafe { libc::madvise(begin.cast(), len, libc::MADV_HUGEPAGE) };

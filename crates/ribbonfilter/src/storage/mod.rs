@@ -4,7 +4,9 @@ pub(crate) mod bytes;
 #[cfg(feature = "mmap")]
 mod map;
 pub(crate) mod memory;
+mod stored;
 
 pub use bytes::OwnedBytes;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
+pub(crate) use stored::stored;

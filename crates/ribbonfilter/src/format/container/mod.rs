@@ -14,10 +14,9 @@ mod ranges;
 
 pub(crate) use ranges::{MAX_CELL_BITS, Ranges};
 
-use super::kind::kind_of;
 use super::{
-    FOOTER_BYTES, Footer, at, check_recognised, data_check, decode_rate, encode_rate, get,
-    little_endian, put, seal_footer,
+    FOOTER_BYTES, Footer, at, check_kind, check_length, data_check, decode_rate, encode_rate,
+    ensure, get, little_endian, put, seal_footer, split_footer,
 };
 use crate::error::{Kind, OpenError};
 use crate::{Variant, Width};
@@ -74,7 +73,7 @@ impl Filling {
 
     /// The range of the next shard's data, given that `before` bytes precede it, and the end of
     /// the shard with its padding.
-    fn place(&self, before: u64, size: u64) -> (Range<u64>, u64) {
+    fn locate(&self, before: u64, size: u64) -> (Range<u64>, u64) {
         let begin = match self {
             Self::ByHash { .. } if size >= LARGE => before.next_multiple_of(ALIGNMENT),
             _ => before,
@@ -142,74 +141,54 @@ impl Container {
     }
 
     fn read_either(bytes: &[u8], alone: bool) -> Result<Self, OpenError> {
-        let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
-            return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
-        };
-        check_recognised(raw)?;
-        let found = kind_of(raw);
-        let expected = if alone { Kind::Shard } else { Kind::Container };
-        if found != expected {
-            return Err(OpenError::WrongKind { expected, found });
-        }
+        let (data, raw) = split_footer(bytes)?;
+        check_kind(raw, if alone { Kind::Shard } else { Kind::Container })?;
         let container = Self::decode(data, raw, alone)?;
-        let expected = container.expected_len(bytes);
-        match bytes.len() as u64 == expected {
-            true => Ok(container),
-            false => Err(OpenError::WrongLength { len: bytes.len() as u64, expected }),
-        }
+        check_length(bytes, container.data_bytes(bytes))?;
+        Ok(container)
     }
 
     fn decode(data: &[u8], raw: &[u8; FOOTER_BYTES], alone: bool) -> Result<Self, OpenError> {
-        let wrong = |field| Err(OpenError::Inconsistent { field });
         let [variant, width] = [2, 4].map(|bit| usize::from(raw[at::WHAT] >> bit & 3));
         let bits = u32::from(raw[at::SEGMENTS] & 31);
-        let width = Width::ALL[width];
+        let (variant, width) = (Variant::ALL[variant], Width::ALL[width]);
         let filling = match raw[at::SEGMENTS] >> 5 & 3 {
             0 => Filling::ByHash { bits, target: get(raw, at::BOUNDARY) },
             1 => Filling::FixedSize { bits, bytes: get(raw, at::BOUNDARY) },
             2 if bits == 0 && !alone => Filling::UntilFull(Ranges::decode(data, raw, width)?),
-            _ => return wrong("kind of shards"),
+            _ => return Err(OpenError::Inconsistent { field: "kind of shards" }),
         };
         let by_hash = !matches!(filling, Filling::UntilFull(_));
-        let unused = get(raw, at::COLUMNS) > 0 || raw[at::SEED] > 0;
-        if raw[at::WHAT] >> 6 > 0 || by_hash && unused {
-            return wrong("reserved part");
-        }
+        let unused = get(raw, at::COLUMNS) == 0 && raw[at::SEED] == 0;
+        ensure(raw[at::WHAT] >> 6 == 0 && (unused || !by_hash), "reserved part")?;
+        ensure(bits <= MAX_CONTAINER_BITS, "number of shards")?;
         let number = get(raw, at::SHARDS);
-        if bits > MAX_CONTAINER_BITS || alone && number >> bits > 0 {
-            return wrong("number of shards");
-        }
         let container = Self {
             key_seed: get(raw, at::KEY_SEED),
             keys: get(raw, at::KEYS),
-            variant: Variant::ALL[variant],
+            variant,
             width,
             filling,
             rate: get(raw, at::RATE) as u32,
             alone: alone.then_some(number),
         };
-        if !alone && number != container.shards() {
-            return wrong("number of shards");
-        }
-        if !(0.0..=1.0).contains(&container.rate()) {
-            return wrong("rate");
-        }
-        if !by_hash && container.variant != Variant::Standard {
-            return wrong("variant");
-        }
+        let shards = container.shards();
+        ensure(if alone { number < shards } else { number == shards }, "number of shards")?;
+        ensure((0.0..=1.0).contains(&container.rate()), "rate")?;
+        ensure(by_hash || variant == Variant::Standard, "variant")?;
         Ok(container)
     }
 
-    /// The length that the bytes must have.
-    fn expected_len(&self, bytes: &[u8]) -> u64 {
+    /// The number of bytes that must precede the footer.
+    fn data_bytes(&self, bytes: &[u8]) -> u64 {
         let data = match self.filling {
-            Filling::UntilFull(ranges) => return ranges.expected_len(),
+            Filling::UntilFull(ranges) => return ranges.data_bytes(),
             Filling::FixedSize { bytes, .. } if self.alone.is_none() => {
                 bytes.saturating_mul(self.shards())
             }
             _ => self.entry(bytes, self.entries() - 1).map_or(0, end_of),
         };
-        data.saturating_add(self.entries() * ENTRY as u64 + FOOTER_BYTES as u64)
+        data.saturating_add(self.entries() * ENTRY as u64)
     }
 
     /// The offset of the directory; `None` if the bytes are too short for it.
@@ -226,35 +205,34 @@ impl Container {
         self.directory(bytes).map_or(0, |begin| bytes.len() - begin)
     }
 
-    /// The entry with index `place` in the directory.
+    /// The entry with this index in the directory.
     #[inline]
-    fn entry<'a>(&self, bytes: &'a [u8], place: u64) -> Option<&'a [u8; ENTRY]> {
-        let begin = self.directory(bytes)? + place as usize * ENTRY;
+    fn entry<'a>(&self, bytes: &'a [u8], index: u64) -> Option<&'a [u8; ENTRY]> {
+        let begin = self.directory(bytes)? + index as usize * ENTRY;
         bytes.get(begin..)?.first_chunk()
     }
 
-    /// The entry with index `place`, decoded and checked.
+    /// The entry with this index, decoded and checked.
     #[inline]
-    pub(crate) fn shard(&self, bytes: &[u8], place: u64) -> Result<Listed, OpenError> {
-        let wrong = |field| OpenError::Inconsistent { field };
-        let entry = self.entry(bytes, place).ok_or(wrong("directory"))?;
+    pub(crate) fn shard(&self, bytes: &[u8], index: u64) -> Result<Listed, OpenError> {
+        const WRONG: OpenError = OpenError::Inconsistent { field: "directory" };
+        let entry = self.entry(bytes, index).ok_or(WRONG)?;
         let end = end_of(entry) as usize;
         // A filter's data are followed by a footer, so a query may read that far beyond them. The
         // same number of bytes must follow the data of a shard.
         let data = match end.checked_add(FOOTER_BYTES) {
-            Some(behind) if behind <= bytes.len() => &bytes[..end],
-            _ => return Err(wrong("directory")),
+            Some(readable) if readable <= bytes.len() => &bytes[..end],
+            _ => return Err(WRONG),
         };
         let mut raw = [0; FOOTER_BYTES];
         put(&mut raw, at::KEY_SEED, self.key_seed);
         raw[REPEATED].copy_from_slice(&entry[IN_ENTRY]);
         let mut footer = Footer::EMPTY;
         footer.decode(data, &raw, Kind::Filter)?;
-        if (footer.shape.variant, footer.shape.width) != (self.variant, self.width) {
-            return Err(wrong("variant or width of a shard"));
-        }
-        let size = usize::try_from(footer.shape.data_bytes()).map_err(|_| wrong("directory"))?;
-        let start = end.checked_sub(size).ok_or(wrong("directory"))?;
+        let same = (footer.shape.variant, footer.shape.width) == (self.variant, self.width);
+        ensure(same, "variant or width of a shard")?;
+        let size = usize::try_from(footer.shape.data_bytes()).map_err(|_| WRONG)?;
+        let start = end.checked_sub(size).ok_or(WRONG)?;
         Ok(Listed { footer, data: start..end, check: little_endian(&entry[IN_ENTRY.end..]) })
     }
 
@@ -273,35 +251,33 @@ impl Container {
     }
 
     fn verify_entries(&self, bytes: &[u8], data: &[u8]) -> Result<(), OpenError> {
-        let mut before = 0;
-        for place in 0..self.entries() {
+        let mut begin = 0;
+        for index in 0..self.entries() {
             // The directory is intact, so if the two contradict each other, the shard is corrupt.
-            let damaged = OpenError::CorruptShard { shard: place + self.number() };
-            let Ok(listed) = self.shard(bytes, place) else {
-                return Err(damaged);
-            };
-            let (expected, room) = self.filling.place(before as u64, listed.data.len() as u64);
-            let end = if self.alone.is_some() { expected.end } else { room };
-            // Every byte belongs to a shard or is padding.
-            let found = listed.data.start as u64..listed.data.end as u64;
-            if found != expected || room < found.end || end > data.len() as u64 {
-                return Err(damaged);
-            }
-            // The footer of a shard that stands alone has the keys and the rate of its only filter.
-            let told = self.with_keys(listed.footer.keys, listed.footer.rate());
-            if self.alone.is_some() && *self != told {
-                return Err(damaged);
-            }
-            let whole = before..end as usize;
-            let (padding, rest) = data[whole].split_at(listed.data.start - before);
-            let (data, more_padding) = rest.split_at(listed.data.len());
-            let altered = padding.iter().chain(more_padding).any(|&byte| byte > 0);
-            if altered || listed.check != check(data) {
-                return Err(damaged);
-            }
-            before = end as usize;
+            let corrupt = OpenError::CorruptShard { shard: index + self.number() };
+            begin = self.verify_entry(bytes, data, index, begin).ok_or(corrupt)?;
         }
         Ok(())
+    }
+
+    /// Checks one shard, which with its padding begins at `begin`, and returns where it ends.
+    fn verify_entry(&self, bytes: &[u8], data: &[u8], index: u64, begin: usize) -> Option<usize> {
+        let Listed { footer, data: found, check: expected } = self.shard(bytes, index).ok()?;
+        let (located, padded_end) = self.filling.locate(begin as u64, found.len() as u64);
+        let end = if self.alone.is_some() { located.end } else { padded_end };
+        // The footer of a shard that stands alone has the keys and the rate of its only filter.
+        let described = self.alone.is_none() || *self == self.with_keys(footer.keys, footer.rate());
+        if (found.start as u64, found.end as u64) != (located.start, located.end)
+            || padded_end < located.end
+            || !described
+        {
+            return None;
+        }
+        // Every byte belongs to a shard or is padding.
+        let end = usize::try_from(end).ok()?;
+        data.get(begin..end)?;
+        let mut padding = data[begin..found.start].iter().chain(&data[found.end..end]);
+        (padding.all(|&byte| byte == 0) && check(&data[found]) == expected).then_some(end)
     }
 
     fn encode(&self) -> [u8; FOOTER_BYTES] {
@@ -374,29 +350,21 @@ pub(crate) struct Directory {
     len: u64,
 }
 
-/// The data of a shard, and the number of padding zeros that precede and follow them.
-pub(crate) struct Padded<'a> {
-    pub(crate) before: u64,
-    pub(crate) data: &'a [u8],
-    pub(crate) behind: u64,
-}
-
 impl Directory {
     pub(crate) fn new(container: Container) -> Self {
         Self { container, entries: Vec::new(), len: 0 }
     }
 
-    /// Lists the next shard, given in the form in which it stands alone; `None` if it is too large.
-    pub(crate) fn list<'a>(&mut self, shard: &'a [u8]) -> Option<Padded<'a>> {
+    /// Lists the next shard, given in the form in which it stands alone, and returns the offset of
+    /// its data and the data; `None` if they are too large.
+    pub(crate) fn list<'a>(&mut self, shard: &'a [u8]) -> Option<(u64, &'a [u8])> {
         let (data, ending) = shard.split_last_chunk::<{ ENTRY + FOOTER_BYTES }>()?;
-        let (place, end) = self.container.filling.place(self.len, data.len() as u64);
-        let before = place.start - self.len;
-        let behind = end.checked_sub(place.end)?;
-        self.len = end;
+        let (located, end) = self.container.filling.locate(self.len, data.len() as u64);
         let listed = self.entries.len();
         self.entries.extend_from_slice(&ending[..ENTRY]);
-        write_end(&mut self.entries[listed..], place.end);
-        (end <= MAX_CONTAINER_BYTES).then_some(Padded { before, data, behind })
+        write_end(&mut self.entries[listed..], located.end);
+        self.len = end;
+        (located.end <= end && end <= MAX_CONTAINER_BYTES).then_some((located.start, data))
     }
 
     /// Bytes of data and padding so far.

@@ -8,9 +8,11 @@
 use super::{Container, check};
 use crate::Width;
 use crate::error::OpenError;
-use crate::format::{FOOTER_BYTES, MAX_BLOCKS, at, get, little_endian};
+use crate::format::checks::last_of;
+use crate::format::{FOOTER_BYTES, MAX_BLOCKS, at, ensure, get, little_endian};
 use crate::ribbon::equation::{FINGERPRINT_BITS, Starts};
 use crate::ribbon::layout::Layout;
+use crate::ribbon::search::partition_point;
 use core::ops::Range;
 
 /// Bytes of the tail, between borders and footer: slots of a shard (4), slots of the last shard
@@ -56,13 +58,7 @@ impl Ranges {
         raw: &[u8; FOOTER_BYTES],
         width: Width,
     ) -> Result<Self, OpenError> {
-        let wrong = |field| Err(OpenError::Inconsistent { field });
-        let Some(tail) = data.last_chunk::<TAIL>() else {
-            return Err(OpenError::TooShort {
-                len: data.len() + FOOTER_BYTES,
-                needed: TAIL + FOOTER_BYTES,
-            });
-        };
+        let tail: &[u8; TAIL] = last_of(data)?;
         let ranges = Self {
             width,
             count: get(raw, at::SHARDS),
@@ -77,26 +73,18 @@ impl Ranges {
             step: 0,
         };
         let empty = get(raw, at::KEYS) == 0;
-        let whole = u64::from(width.block_slots());
-        if (ranges.last_slots == 0) != empty
-            || ranges.slots < u64::from(width.bits())
-            || !ranges.slots.is_multiple_of(whole)
-        {
-            return wrong("number of slots");
-        }
-        if ranges.columns > FINGERPRINT_BITS || (ranges.columns == 0) != empty {
-            return wrong("number of columns");
-        }
-        if ranges.count == 0 || ranges.count > 1 && empty {
-            return wrong("number of shards");
-        }
-        if ranges.cell_bits > MAX_CELL_BITS || !(1..=8).contains(&ranges.border_bytes) {
-            return wrong("directory");
-        }
-        let blocks = ranges.total_slots().div_ceil(whole);
-        if blocks > MAX_BLOCKS || ranges.boundary > 0 && ranges.boundary >= blocks {
-            return wrong("column boundary");
-        }
+        let block_slots = u64::from(width.block_slots());
+        let possible =
+            ranges.slots >= u64::from(width.bits()) && ranges.slots.is_multiple_of(block_slots);
+        ensure(possible && (ranges.last_slots == 0) == empty, "number of slots")?;
+        let possible = ranges.columns <= FINGERPRINT_BITS && (ranges.columns == 0) == empty;
+        ensure(possible, "number of columns")?;
+        ensure(ranges.count == 1 || ranges.count > 1 && !empty, "number of shards")?;
+        let possible = ranges.cell_bits <= MAX_CELL_BITS && (1..=8).contains(&ranges.border_bytes);
+        ensure(possible, "directory")?;
+        let blocks = ranges.total_slots().div_ceil(block_slots);
+        let possible = ranges.boundary == 0 || ranges.boundary < blocks;
+        ensure(possible && blocks <= MAX_BLOCKS, "column boundary")?;
         Ok(ranges.with_step())
     }
 
@@ -145,7 +133,7 @@ impl Ranges {
         self.count - 1
     }
 
-    pub(crate) fn slots_of(&self, shard: u64) -> u64 {
+    fn slots_of(&self, shard: u64) -> u64 {
         if shard == self.last() { self.last_slots } else { self.slots }
     }
 
@@ -180,9 +168,9 @@ impl Ranges {
         self.count * self.entry_bytes() as u64 + TAIL as u64
     }
 
-    pub(crate) fn expected_len(&self) -> u64 {
-        let solution = self.layout().size_in_bytes();
-        solution.saturating_add(self.directory_len() + FOOTER_BYTES as u64)
+    /// The number of bytes that precede the footer.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        self.layout().size_in_bytes().saturating_add(self.directory_len())
     }
 
     /// The border that a shard would have if all shards had the same width.
@@ -215,13 +203,13 @@ impl Ranges {
     /// are too uneven for that, a binary search.
     #[inline(always)]
     fn find_among(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
-        let share =
+        // Cells as a number of shards of the mean width.
+        let in_shards =
             |cells: i64| ((i128::from(cells) * i128::from(self.count)) >> self.cell_bits) as i64;
-        let mut shard = share(cell as i64) as u64;
+        let mut shard = in_shards(cell as i64) as u64;
         if shard > 0 {
-            // The distance to the border, in mean widths of a shard.
-            let off = cell.wrapping_sub(border(shard)) as i64;
-            shard = shard.saturating_add_signed(share(off)).min(self.last());
+            let distance = cell.wrapping_sub(border(shard)) as i64;
+            shard = shard.saturating_add_signed(in_shards(distance)).min(self.last());
         }
         for _ in 0..STEPS {
             if shard > 0 && border(shard) > cell {
@@ -232,22 +220,14 @@ impl Ranges {
                 return shard;
             }
         }
-        self.bisect(border, cell)
+        self.search(border, cell)
     }
 
     /// The shard of a cell, by binary search: about `log2(count)` steps for any borders.
     #[cold]
     #[inline(never)]
-    fn bisect(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
-        let (mut shard, mut behind) = (0, self.count);
-        while behind - shard > 1 {
-            let middle = shard.midpoint(behind);
-            match border(middle) <= cell {
-                true => shard = middle,
-                false => behind = middle,
-            }
-        }
-        shard
+    fn search(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
+        partition_point(self.last(), |shard| border(shard + 1) <= cell)
     }
 
     /// Writes everything that follows the solution; `borders` are the first cells of the shards.
@@ -273,7 +253,7 @@ impl Ranges {
         container.seal(directory);
     }
 
-    /// Compares the checksum of each shard, then that of the whole solution.
+    /// Compares the checksum of each shard, then that of the solution of all.
     pub(super) fn verify(&self, solution: &[u8], directory: &[u8]) -> Result<(), OpenError> {
         let size = self.border_bytes as usize;
         for (shard, entry) in (0..self.count).zip(directory.chunks_exact(self.entry_bytes())) {
@@ -317,7 +297,7 @@ mod tests {
                 ranges.columns = 1;
                 let filling = Filling::UntilFull(ranges);
                 let container = Container::new(0, Variant::Standard, Width::W64, filling);
-                let mut bytes = alloc::vec![0; ranges.expected_len() as usize];
+                let mut bytes = alloc::vec![0; ranges.data_bytes() as usize + FOOTER_BYTES];
                 ranges.write(&mut bytes, &borders, &container.with_keys(1, 0.5));
                 for (shard, &border) in (0..).zip(&borders) {
                     assert_eq!(ranges.border(&bytes, shard), border);

@@ -24,7 +24,7 @@ use crate::ribbon::width::Band;
 use crate::solve::back_substitution::Solve;
 use crate::solve::banding::Banding;
 use crate::solve::right_side::RightSide;
-use crate::storage::memory::try_reserve;
+use crate::storage::memory::{try_grow, try_reserve};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -222,18 +222,9 @@ impl<B: Band, R: RightSide> Fill<'_, B, R> {
             }
         }
         outcome.metadata[shard] |= 1 << bucket;
-        grow(&mut outcome.bumped, items.len())?;
+        try_grow(&mut outcome.bumped, items.len())?;
         let bumped = items.iter().map(|item| item.map(|hash| hash.bumped().to_number()));
         outcome.bumped.extend(bumped);
         Ok(())
-    }
-}
-
-/// Reserves capacity for `additional` keys, and at least doubles the length, so that growth is
-/// amortized.
-fn grow<T>(bumped: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    match bumped.capacity() - bumped.len() < additional {
-        true => try_reserve(bumped, additional.max(bumped.len())),
-        false => Ok(()),
     }
 }

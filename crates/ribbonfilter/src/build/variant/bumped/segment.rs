@@ -31,7 +31,7 @@ use crate::ribbon::equation::{Seed, Seeded, Starts};
 use crate::ribbon::layers::{Buckets, MAX_CODE};
 use crate::ribbon::shape::Shape;
 use crate::solve::right_side::RightSide;
-use crate::storage::memory::try_reserve;
+use crate::storage::memory::{try_grow, try_reserve};
 use alloc::vec::Vec;
 
 /// The result of filling a segment: its codes and the keys that it bumps.
@@ -123,20 +123,12 @@ impl<E: Elimination> Workspace<E> {
             for first in (0..end).step_by(1 << buckets.log) {
                 let kept = Bucket { buckets: *buckets, first, window }.fill(system, bumping)?;
                 let rest = window.keys(first..first + kept);
-                try_reserve_some(&mut bumping.bumped, rest.items.len())?;
+                try_grow(&mut bumping.bumped, rest.items.len())?;
                 let moved = |item: &Item<_, _>| item.map(|hash: Seeded| hash.next_layer(segment));
                 bumping.bumped.extend(rest.items.iter().map(moved));
             }
         }
         Ok(())
-    }
-}
-
-/// Reserves capacity for `additional` elements, and an eighth of the length more when it grows.
-fn try_reserve_some<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    match vec.capacity() - vec.len() < additional {
-        true => try_reserve(vec, additional + vec.len() / 8),
-        false => Ok(()),
     }
 }
 
@@ -172,7 +164,7 @@ impl<V: Value> Bucket<'_, V> {
         }
         if code.is_none() {
             let bucket = (window.first_start() + first) >> buckets.log;
-            try_reserve_some(&mut bumping.exceptions, 1)?;
+            try_grow(&mut bumping.exceptions, 1)?;
             bumping.exceptions.push(bucket as u64);
         }
         bumping.codes.push(code.unwrap_or(MAX_CODE));
