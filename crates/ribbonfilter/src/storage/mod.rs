@@ -4,6 +4,7 @@ pub(crate) mod bytes;
 #[cfg(feature = "mmap")]
 mod map;
 pub(crate) mod memory;
+pub(crate) mod over_bytes;
 
 pub use bytes::OwnedBytes;
 #[cfg(feature = "mmap")]
