@@ -10,6 +10,7 @@ use crate::format::{self, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{self, Membership, Probe};
 use crate::storage::bytes::OwnedBytes;
+use crate::storage::over_bytes::over_bytes;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -115,61 +116,9 @@ impl Filter {
         let probe = Probe::<Membership>::of_filter_once(&footer, bytes.len(), Kernel::best());
         Ok(probe.query(bytes, key_hash))
     }
-
-    /// Reads a filter from a file into memory.
-    ///
-    /// ```
-    /// use ribbonfilter::Filter;
-    ///
-    /// # let dir = std::env::temp_dir().join(format!("ribbon-doc-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&dir)?;
-    /// # let path = dir.join("names.ribbon");
-    /// std::fs::write(&path, Filter::build(["ada"], 0.01)?.as_bytes())?;
-    /// assert!(Filter::open_file(&path)?.contains("ada"));
-    /// # std::fs::remove_dir_all(&dir)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the file cannot be read, or as in [`open`](Filter::open).
-    #[cfg(feature = "std")]
-    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path)?)
-    }
 }
 
-#[cfg(feature = "mmap")]
-impl Filter<crate::MappedBytes> {
-    /// Maps a filter's file into memory: nothing is read but what queries touch.
-    ///
-    /// ```
-    /// use ribbonfilter::Filter;
-    ///
-    /// # let dir = std::env::temp_dir().join(format!("ribbon-map-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&dir)?;
-    /// # let path = dir.join("names.ribbon");
-    /// std::fs::write(&path, Filter::build(["ada"], 0.01)?.as_bytes())?;
-    /// // SAFETY: nobody else knows the file.
-    /// let filter = unsafe { Filter::map_file(&path)? };
-    /// assert!(filter.contains("ada"));
-    /// # drop(filter);
-    /// # std::fs::remove_dir_all(&dir)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the path is not a regular file that can be read, or as in [`open`](Filter::open).
-    ///
-    /// # Safety
-    /// Nobody may change or shorten the file, in this process or another, as long as the
-    /// filter lives: the bytes would change under a shared reference. A file that is *replaced*
-    /// by renaming another one onto it is not changed, so that is the way to update one.
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
-    }
-}
+over_bytes!(Filter, "filter", "Filter::build([\"ada\"], 0.01)?");
 
 impl<D: AsRef<[u8]>> Filter<D> {
     /// Opens a filter over existing bytes, in constant time and without a copy.
@@ -317,29 +266,6 @@ impl<D: AsRef<[u8]>> Filter<D> {
         self
     }
 
-    /// The bytes of the filter: write them anywhere, [`open`](Self::open) them again.
-    ///
-    /// ```
-    /// # let filter = ribbonfilter::Filter::build(["ada"], 0.01)?;
-    /// assert_eq!(filter.as_bytes().len(), filter.size_in_bytes());
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    pub fn as_bytes(&self) -> &[u8] {
-        self.data.as_ref()
-    }
-
-    /// The buffer that the filter was opened over.
-    ///
-    /// ```
-    /// # let filter = ribbonfilter::Filter::build(["ada"], 0.01)?;
-    /// let bytes = filter.into_inner();
-    /// assert!(bytes.as_ref().len() > 40);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    pub fn into_inner(self) -> D {
-        self.data
-    }
-
     /// The number of keys. Duplicates are not counted, unless they are too few to matter.
     ///
     /// ```
@@ -446,22 +372,6 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// ```
     pub fn key_seed(&self) -> u64 {
         self.packed.key_seed()
-    }
-}
-
-/// Equal if their bytes are, in any kind of buffer.
-impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Filter<E>> for Filter<D> {
-    fn eq(&self, other: &Filter<E>) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<D: AsRef<[u8]>> Eq for Filter<D> {}
-
-/// The bytes, as `as_bytes` returns them.
-impl<D: AsRef<[u8]>> AsRef<[u8]> for Filter<D> {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
     }
 }
 

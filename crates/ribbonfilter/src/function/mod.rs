@@ -16,6 +16,7 @@ use crate::kernel::Kernel;
 use crate::query::{Probe, Retrieval};
 use crate::ribbon::equation::mix;
 use crate::storage::bytes::OwnedBytes;
+use crate::storage::over_bytes::over_bytes;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -89,39 +90,9 @@ impl Function {
     pub fn builder() -> FunctionBuilder<'static> {
         FunctionBuilder::new()
     }
-
-    /// Reads a function from a file into memory.
-    ///
-    /// ```no_run
-    /// use ribbonfilter::Function;
-    ///
-    /// println!("{}", Function::open_file("ages.ribbon")?.get("ada"));
-    /// # Ok::<(), ribbonfilter::OpenError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the file cannot be read, or as in [`open`](Function::open).
-    #[cfg(feature = "std")]
-    pub fn open_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        Self::open(OwnedBytes::read_file(path)?)
-    }
 }
 
-#[cfg(feature = "mmap")]
-impl Function<crate::MappedBytes> {
-    /// Maps a function's file into memory: nothing is read but what queries touch.
-    ///
-    /// # Errors
-    /// If the path is not a regular file that can be read, or as in [`open`](Function::open).
-    ///
-    /// # Safety
-    /// As for [`Filter::map_file`](crate::Filter::map_file).
-    #[expect(unsafe_code, reason = "a map is sound as long as its file does not change")]
-    pub unsafe fn map_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
-        // SAFETY: the caller promises that nobody changes the file.
-        Self::open(unsafe { crate::MappedBytes::map_file(path)? })
-    }
-}
+over_bytes!(Function, "function", "Function::build([(\"ada\", 36)], 7)?");
 
 impl<D: AsRef<[u8]>> Function<D> {
     /// Opens a function over existing bytes, in constant time and without a copy.
@@ -353,28 +324,6 @@ impl<D: AsRef<[u8]>> Function<D> {
         self
     }
 
-    /// The bytes of the function: write them anywhere, [`open`](Self::open) them again.
-    ///
-    /// ```
-    /// # let ages = ribbonfilter::Function::build([("ada", 36)], 7)?;
-    /// assert_eq!(ages.as_bytes().len(), ages.size_in_bytes());
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    pub fn as_bytes(&self) -> &[u8] {
-        self.data.as_ref()
-    }
-
-    /// The buffer that the function was opened over.
-    ///
-    /// ```
-    /// # let ages = ribbonfilter::Function::build([("ada", 36)], 7)?;
-    /// assert!(ages.into_inner().as_ref().len() > 40);
-    /// # Ok::<(), ribbonfilter::BuildError>(())
-    /// ```
-    pub fn into_inner(self) -> D {
-        self.data
-    }
-
     /// The number of keys. Duplicates are not counted, unless they are too few to matter.
     ///
     /// ```
@@ -478,22 +427,6 @@ impl<D: AsRef<[u8]>> Function<D> {
 fn first_of(values: &mut [u64], count: usize) -> &mut [u64] {
     let count = count.min(values.len());
     &mut values[..count]
-}
-
-/// Equal if their bytes are, in any kind of buffer.
-impl<D: AsRef<[u8]>, E: AsRef<[u8]>> PartialEq<Function<E>> for Function<D> {
-    fn eq(&self, other: &Function<E>) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<D: AsRef<[u8]>> Eq for Function<D> {}
-
-/// The bytes, as `as_bytes` returns them.
-impl<D: AsRef<[u8]>> AsRef<[u8]> for Function<D> {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
 }
 
 impl<D: AsRef<[u8]>> fmt::Debug for Function<D> {

@@ -13,7 +13,7 @@ use crate::query::{InPart, Membership, Probe};
 use crate::ribbon::range::BlockRange;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
-use crate::storage::stored;
+use crate::storage::over_bytes::over_bytes;
 use crate::{Filter, Key, Variant, Width};
 use alloc::vec::Vec;
 use core::fmt;
@@ -305,7 +305,7 @@ impl<D: AsRef<[u8]>> Part<D> {
     }
 }
 
-stored!(Part, "a part");
+over_bytes!(Part, "part", "ribbonfilter::Filter::build(0..100, 0.01)?.cut(1)?.remove(0)");
 
 impl<D: AsRef<[u8]>> fmt::Debug for Part<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ use crate::query::{Membership, Probe, Ranges, in_hashes};
 use crate::ribbon::equation::{below_segment, mix, segment};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
-use crate::storage::stored;
+use crate::storage::over_bytes::over_bytes;
 use crate::{Key, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -481,7 +481,11 @@ impl<D: AsRef<[u8]>> Shards<D> {
     }
 }
 
-stored!(Shards, "a container");
+over_bytes!(
+    Shards,
+    "container",
+    "Shards::builder(ribbonfilter::Split::ByHash { bits: 1 }).finish()?"
+);
 
 impl<D: AsRef<[u8]>> fmt::Debug for Shards<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

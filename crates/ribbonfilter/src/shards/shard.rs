@@ -3,7 +3,7 @@
 use crate::error::OpenError;
 use crate::format::Container;
 use crate::storage::bytes::OwnedBytes;
-use crate::storage::stored;
+use crate::storage::over_bytes::over_bytes;
 use crate::{Variant, Width};
 use core::fmt;
 
@@ -91,7 +91,11 @@ impl<D: AsRef<[u8]>> Shard<D> {
     }
 }
 
-stored!(Shard, "a shard");
+over_bytes!(
+    Shard,
+    "shard",
+    "ribbonfilter::Shards::builder(ribbonfilter::Split::ByHash { bits: 1 }).only(1)?.finish()?"
+);
 
 impl<D: AsRef<[u8]>> fmt::Debug for Shard<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,9 +4,8 @@ pub(crate) mod bytes;
 #[cfg(feature = "mmap")]
 mod map;
 pub(crate) mod memory;
-mod stored;
+pub(crate) mod over_bytes;
 
 pub use bytes::OwnedBytes;
 #[cfg(feature = "mmap")]
 pub use map::MappedBytes;
-pub(crate) use stored::stored;
