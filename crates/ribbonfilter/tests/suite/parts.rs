@@ -164,10 +164,10 @@ fn what_cannot_be_cut_is_refused() {
         assert!(matches!(error, ShrinkError::WrongParts { .. }), "{error}");
         assert!(error.to_string().contains(&format!("blocks, {max}")), "{error}");
     }
-    let mut altered = filter.as_bytes().to_vec();
-    altered[3] ^= 1;
-    let altered = Filter::open(altered).expect("a filter");
-    assert!(matches!(altered.cut(2), Err(ShrinkError::Corrupt)));
+    let mut corrupt = filter.as_bytes().to_vec();
+    corrupt[3] ^= 1;
+    let corrupt = Filter::open(corrupt).expect("a filter");
+    assert!(matches!(corrupt.cut(2), Err(ShrinkError::Corrupt)));
 }
 
 #[test]
@@ -205,19 +205,19 @@ fn only_all_parts_of_one_cut_are_joined() {
         join(&[a, b, c, &fewer[2]]),
         JoinError::Mismatch { number: 2, position: 3, field: "number of parts", .. }
     ));
-    let mut altered: Vec<_> =
+    let mut corrupt: Vec<_> =
         parts.iter().map(|part| Part::open(part.as_bytes().to_vec()).expect("a part")).collect();
-    let mut bytes = altered[1].as_bytes().to_vec();
+    let mut bytes = corrupt[1].as_bytes().to_vec();
     bytes[0] ^= 1;
-    altered[1] = Part::open(bytes).expect("only the footer is read");
+    corrupt[1] = Part::open(bytes).expect("only the footer is read");
     assert!(matches!(
-        Filter::join(&altered),
+        Filter::join(&corrupt),
         Err(JoinError::Corrupt { kind: Kind::Part, number: 1, position: 1 })
     ));
 }
 
 #[test]
-fn truncated_extended_and_altered_bytes() {
+fn truncated_extended_and_corrupt_bytes() {
     for filter in filters(70) {
         for part in filter.cut(blocks(&filter).min(3)).expect("parts") {
             let mut bytes = part.as_bytes().to_vec();

@@ -133,12 +133,15 @@ fn rates_are_as_told() {
         for rate in [0.3, 0.02, 0.003] {
             let builder = Shards::builder(split).false_positive_rate(rate);
             let shards = finish(builder, (0..keys).map(|index| random(1, index)));
-            let told = shards.expected_rate();
+            let reported = shards.expected_rate();
             let raw = matches!(split, Split::FixedSize { .. });
-            assert!(raw || told <= rate * 1.000_01 && told > rate * 0.9, "{split:?}: {told}");
-            let probes = (400.0 / told) as u64;
+            assert!(
+                raw || reported <= rate * 1.000_01 && reported > rate * 0.9,
+                "{split:?}: {reported}"
+            );
+            let probes = (400.0 / reported) as u64;
             let found = (0..probes).filter(|&probe| shards.contains_hash(random(2, probe))).count();
-            let expected = told * probes as f64;
+            let expected = reported * probes as f64;
             let noise = 5.0 * expected.sqrt();
             assert!((found as f64 - expected).abs() < noise, "{split:?}: {found}, not {expected}");
         }
@@ -338,17 +341,17 @@ fn kinds_are_not_mistaken_for_each_other() {
     let container = Shards::builder(Split::ByHash { bits: 1 }).finish().expect("no keys");
     let alone = shard(Shards::builder(Split::ByHash { bits: 1 }), 1);
     let filter = Filter::build(["ada"], 0.01).expect("a key");
-    let told = |error: OpenError| match error {
+    let reported = |error: OpenError| match error {
         OpenError::WrongKind { expected, found } => (expected, found),
         other => panic!("{other}"),
     };
     let (a, b, c) = (Kind::Filter, Kind::Container, Kind::Shard);
-    assert_eq!(told(Filter::open(container.as_bytes()).unwrap_err()), (a, b));
-    assert_eq!(told(Filter::open(alone.as_bytes()).unwrap_err()), (a, c));
-    assert_eq!(told(Shards::open(filter.as_bytes()).unwrap_err()), (b, a));
-    assert_eq!(told(Shards::open(alone.as_bytes()).unwrap_err()), (b, c));
-    assert_eq!(told(Shard::open(container.as_bytes()).unwrap_err()), (c, b));
-    assert_eq!(told(Shard::open(filter.as_bytes()).unwrap_err()), (c, a));
+    assert_eq!(reported(Filter::open(container.as_bytes()).unwrap_err()), (a, b));
+    assert_eq!(reported(Filter::open(alone.as_bytes()).unwrap_err()), (a, c));
+    assert_eq!(reported(Shards::open(filter.as_bytes()).unwrap_err()), (b, a));
+    assert_eq!(reported(Shards::open(alone.as_bytes()).unwrap_err()), (b, c));
+    assert_eq!(reported(Shard::open(container.as_bytes()).unwrap_err()), (c, b));
+    assert_eq!(reported(Shard::open(filter.as_bytes()).unwrap_err()), (c, a));
 }
 
 /// Containers of a few hundred keys, with every split.
@@ -369,7 +372,7 @@ fn small_containers() -> Vec<Shards> {
 
 /// Every corrupt byte is detected, and the error names its shard; no query panics.
 #[test]
-fn altered_bytes_are_told_by_shard() {
+fn corrupt_bytes_are_reported_by_shard() {
     for shards in small_containers() {
         let bytes = shards.as_bytes();
         let data = bytes.len() - shards.directory_bytes();
@@ -378,9 +381,9 @@ fn altered_bytes_are_told_by_shard() {
             if position < data && position % 7 > 0 && bytes.len() > 1000 {
                 continue;
             }
-            let mut altered = bytes.to_vec();
-            altered[position] ^= 1 << (position % 8);
-            let result = Shards::open(&altered[..]).and_then(|view| {
+            let mut corrupt = bytes.to_vec();
+            corrupt[position] ^= 1 << (position % 8);
+            let result = Shards::open(&corrupt[..]).and_then(|view| {
                 (0..300).for_each(|index| {
                     view.contains_hash(random(4, index));
                 });
@@ -401,14 +404,14 @@ fn altered_bytes_are_told_by_shard() {
 }
 
 #[test]
-fn the_shard_that_was_altered_is_named() {
+fn the_corrupt_shard_is_named() {
     let split = Split::FixedSize { bits: 3, bytes: 300 };
     let bytes = finish(Shards::builder(split), (0..1000).map(|index| random(5, index)));
     for shard in 0..8 {
         for offset in [0, 150, 299] {
-            let mut altered = bytes.as_bytes().to_vec();
-            altered[shard * 300 + offset] ^= 4;
-            let error = Shards::open(altered).expect("opening looks at the end").verify();
+            let mut corrupt = bytes.as_bytes().to_vec();
+            corrupt[shard * 300 + offset] ^= 4;
+            let error = Shards::open(corrupt).expect("opening looks at the end").verify();
             match error {
                 Err(OpenError::CorruptShard { shard: named }) => assert_eq!(named, shard as u64),
                 other => panic!("shard {shard}: {other:?}"),
@@ -428,14 +431,14 @@ fn cut_and_arbitrary_bytes_are_refused() {
         // A random directory may be opened and then return any result, but must not panic.
         let begin = bytes.len() - shards.directory_bytes();
         for stream in 0..scale(20, 200, 2000) {
-            let mut altered = bytes.to_vec();
-            let directory = &mut altered[begin..bytes.len() - 40];
+            let mut corrupt = bytes.to_vec();
+            let directory = &mut corrupt[begin..bytes.len() - 40];
             for (position, byte) in (0..).zip(directory) {
                 if random(stream, position) % 4 < stream % 4 + 1 {
                     *byte = random(stream + 1, position) as u8;
                 }
             }
-            if let Ok(view) = Shards::open(altered) {
+            if let Ok(view) = Shards::open(corrupt) {
                 (0..500).for_each(|index| {
                     view.contains_hash(random(6, index));
                 });
@@ -449,9 +452,9 @@ fn cut_and_arbitrary_bytes_are_refused() {
     let bytes = alone.as_bytes();
     for position in 0..bytes.len() {
         assert!(Shard::open(&bytes[..position]).is_err());
-        let mut altered = bytes.to_vec();
-        altered[position] ^= 1;
-        let result = Shard::open(&altered[..]).map(|shard| Shards::assemble([shard]));
-        assert!(!matches!(result, Ok(Ok(_))), "byte {position} was altered");
+        let mut corrupt = bytes.to_vec();
+        corrupt[position] ^= 1;
+        let result = Shard::open(&corrupt[..]).map(|shard| Shards::assemble([shard]));
+        assert!(!matches!(result, Ok(Ok(_))), "byte {position} was changed");
     }
 }
