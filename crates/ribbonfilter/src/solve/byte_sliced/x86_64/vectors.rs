@@ -3,17 +3,6 @@
 
 use super::Pool;
 
-/// Runs instructions that the CPU has according to a token in scope, on references to as many bytes
-/// as they load or store.
-macro_rules! proven {
-    ($body:expr) => {{
-        // SAFETY: a token in scope proves that the CPU has the instructions, and the references
-        // passed to them cover all bytes that they load or store.
-        unsafe { $body }
-    }};
-}
-pub(super) use proven;
-
 /// Stands for no lane: no lane becomes this row.
 pub(super) const NO_LANE: u64 = u64::MAX;
 
