@@ -1,7 +1,7 @@
 //! AVX2: four columns in a vector, and the parities of eight looked up by nibbles.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Coefficients, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, portable};
 use crate::Width;
 use crate::ribbon::width::Band;
 use core::arch::x86_64::*;
@@ -23,6 +23,13 @@ impl Avx2 {
         has_features!("avx2", "bmi1", "bmi2", "lzcnt", "popcnt").then_some(Self(()))
     }
 
+    /// The token in a function that is compiled for the features: its caller has proved them.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn here() -> Self {
+        Self(())
+    }
+
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token proves that the CPU has these features.
@@ -35,8 +42,6 @@ impl Avx2 {
         work.run(self)
     }
 }
-
-entries!(Avx2(()), "avx2,bmi1,bmi2,lzcnt,popcnt");
 
 impl Instructions for Avx2 {
     #[inline(always)]
@@ -61,7 +66,7 @@ impl Instructions for Avx2 {
                 _ => sum_of_64(rows, coefficients.to_words()),
             }
         };
-        row_major::folded::<SIZE>(sum)
+        portable::folded::<SIZE>(sum)
     }
 }
 

@@ -1,7 +1,7 @@
 //! AVX-512 with VPOPCNTDQ: eight columns in one vector.
 #![expect(unsafe_code, reason = "loads through pointers, and code that needs the CPU's features")]
 
-use super::{Coefficients, Columns, Instructions, Rows, Work, row_major};
+use super::{Coefficients, Columns, Instructions, Rows, Work, portable};
 use crate::Width;
 use crate::ribbon::width::Band;
 use core::arch::x86_64::*;
@@ -19,6 +19,15 @@ impl Avx512 {
             .then_some(Self(()))
     }
 
+    /// The token in a function that is compiled for the features: its caller has proved them.
+    #[inline]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    pub(crate) fn here() -> Self {
+        Self(())
+    }
+
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token proves that the CPU has these features.
@@ -33,11 +42,6 @@ impl Avx512 {
         work.run(self)
     }
 }
-
-entries!(
-    Avx512(()),
-    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-);
 
 /// Ternary operation `a ? b : c`, bit by bit.
 const SELECT: i32 = 0xca;
@@ -67,7 +71,7 @@ impl Instructions for Avx512 {
     #[inline(always)]
     fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
         // SAFETY: `self` proves that the CPU has the features.
-        row_major::folded::<SIZE>(unsafe { sum_rows::<SIZE>(rows, coefficients.to_words()) })
+        portable::folded::<SIZE>(unsafe { sum_rows::<SIZE>(rows, coefficients.to_words()) })
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! NEON: bits are counted per byte, and adjacent counts are added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{Coefficients, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, portable};
 use crate::Width;
 use crate::ribbon::width::Band;
 use core::arch::aarch64::*;
@@ -16,13 +16,18 @@ impl Neon {
         cfg!(target_feature = "neon").then_some(Self(()))
     }
 
+    /// The token in a function that is compiled for the features: its caller has proved them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn here() -> Self {
+        Self(())
+    }
+
     #[inline(always)]
     pub(super) fn run<W: Work>(self, work: W) -> W::Output {
         work.run(self)
     }
 }
-
-entries!(Neon(()));
 
 impl Instructions for Neon {
     #[inline(always)]
@@ -75,7 +80,7 @@ impl Instructions for Neon {
                     sum = veorq_u64(sum, chosen_rows::<SIZE>(rows.as_ptr(), chosen));
                 }
             }
-            row_major::folded::<SIZE>(vgetq_lane_u64::<0>(sum) ^ vgetq_lane_u64::<1>(sum))
+            portable::folded::<SIZE>(vgetq_lane_u64::<0>(sum) ^ vgetq_lane_u64::<1>(sum))
         }
     }
 }
