@@ -214,20 +214,7 @@ impl Kernel {
     }
 
     fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some(avx512) = avx512::Avx512::detect() {
-                return Self(Choice::Avx512(avx512));
-            }
-            if let Some(avx2) = avx2::Avx2::detect() {
-                return Self(Choice::Avx2(avx2));
-            }
-        }
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        if let Some(neon) = neon::Neon::detect() {
-            return Self(Choice::Neon(neon));
-        }
-        Self(Choice::Portable)
+        Self::available().next().unwrap_or(Self(Choice::Portable))
     }
 
     /// The kernel with the given name, if this CPU can run it.

@@ -13,7 +13,6 @@
 use super::single::{Find, Located, Opened, QueryKind, by_steps, query};
 use super::solution::{Assumptions, SMALL_BYTES};
 use super::{Locate, Probe};
-use crate::Key;
 use crate::kernel::{Instructions, compile, prefetch};
 use crate::ribbon::width::Band;
 use core::hint::cold_path;
@@ -24,8 +23,8 @@ const AHEAD: usize = 32;
 /// Keys that are located before any of them is evaluated.
 pub(super) const CHUNK: usize = 32;
 
-/// Keys that are hashed per call of the ring.
-const HASHED: usize = 1 << 9;
+/// Keys that are hashed before they are queried.
+pub(super) const HASHED: usize = 1 << 10;
 
 /// Filters up to this size stay in the core's own cache, where a prefetch gains nothing.
 /// (In unit tests the limit is low, so that small filters exercise both code paths.)
@@ -105,120 +104,47 @@ fn evaluate<'a, I: Instructions, K: QueryKind, B: Band, A: Assumptions, F: Find>
     }
 }
 
-/// A source of key hashes.
-pub(super) trait Source: Copy {
-    fn len(self) -> usize;
-    /// The maximum number of hashes that one call of [`hashes`](Self::hashes) returns.
-    fn at_a_time(self) -> usize;
-    /// The hashes of `count` keys from index `from` on. They may be computed into `buffer`.
-    fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64];
-}
-
-/// A source of precomputed hashes.
-#[derive(Clone, Copy)]
-pub(super) struct Hashes<'k>(pub(super) &'k [u64]);
-
-/// A source of keys, which are hashed in pieces of at most [`HASHED`].
-pub(super) struct Keys<'k, T> {
-    pub(super) keys: &'k [T],
-    pub(super) key_seed: u64,
-}
-
-impl<T> Clone for Keys<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Keys<'_, T> {}
-
-impl Source for Hashes<'_> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn at_a_time(self) -> usize {
-        usize::MAX
-    }
-
-    #[inline(always)]
-    fn hashes<'a>(&'a self, from: usize, count: usize, _: &'a mut [u64]) -> &'a [u64] {
-        &self.0[from..][..count]
-    }
-}
-
-impl<T: Key> Source for Keys<'_, T> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline(always)]
-    fn at_a_time(self) -> usize {
-        HASHED
-    }
-
-    #[inline(always)]
-    fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64] {
-        let buffer = &mut buffer[..count];
-        for (hash, key) in buffer.iter_mut().zip(&self.keys[from..]) {
-            *hash = key.key_hash(self.key_seed);
-        }
-        buffer
-    }
-}
-
-/// Queries the keys of a source, until the source or `results` ends.
+/// Queries hashes, until `key_hashes` or `results` ends.
 pub(super) fn run<K: QueryKind, L: Locate>(
     probe: &Probe<K, L>,
     bytes: &[u8],
-    source: impl Source,
+    key_hashes: &[u64],
     results: &mut [K::Result],
 ) {
-    let count = source.len().min(results.len());
-    let results = &mut results[..count];
-    if probe.batch.is_none() {
-        if probe.open(bytes, |opened| by_chunks(opened, source, &mut *results)).is_none() {
-            results.fill(K::UNKNOWN);
+    let count = key_hashes.len().min(results.len());
+    let (key_hashes, results) = (&key_hashes[..count], &mut results[..count]);
+    if probe.batch.is_some() && bytes.len() <= SMALL_BYTES {
+        // `Small` selects without branches. Inlined in a loop, the compiler would turn these
+        // selections into branches, so each query is a call.
+        for (&key_hash, result) in key_hashes.iter().zip(results) {
+            *result = probe.query(bytes, key_hash);
         }
         return;
     }
-    let mut buffer = [0; HASHED];
-    let mut from = 0;
-    for results in results.chunks_mut(source.at_a_time()) {
-        let hashes = source.hashes(from, results.len(), &mut buffer);
-        if bytes.len() <= SMALL_BYTES {
-            // `Small` selects without branches. Inlined in a loop, the compiler would turn these
-            // selections into branches, so each query is a call.
-            for (&key_hash, result) in hashes.iter().zip(&mut *results) {
-                *result = probe.query(bytes, key_hash);
-            }
-        } else if !probe.query_fused(bytes, hashes, results) {
-            results.fill(K::UNKNOWN);
-        }
-        from += results.len();
+    let is_done = match probe.batch {
+        Some(_) => probe.query_fused(bytes, key_hashes, results),
+        None => probe.open(bytes, |opened| by_chunks(opened, key_hashes, &mut *results)).is_some(),
+    };
+    if !is_done {
+        results.fill(K::UNKNOWN);
     }
 }
 
-/// Queries the keys of a source in chunks, for shapes without a fused batch function.
+/// Queries hashes in chunks, for shapes without a fused batch function.
 ///
 /// Two chunks alternate: the loop locates and prefetches `next`, then evaluates `now`, then swaps
 /// them. The located keys of `now` stay valid, because `locate` writes only to `next`.
 fn by_chunks<'a, K: QueryKind, L: Locate>(
     opened: Opened<'a, Probe<K, L>>,
-    source: impl Source,
+    key_hashes: &[u64],
     results: &mut [K::Result],
 ) {
-    let (count, bytes) = (results.len(), opened.target().bytes());
+    let bytes = opened.target().bytes();
     let is_cached = bytes.len() <= CACHED_BYTES;
-    let mut buffer = [0; HASHED];
-    let mut locate = |from: usize, located: &mut [Located<'a>; CHUNK]| {
-        let Some(left) = count.checked_sub(from) else { return };
-        let located = &mut located[..CHUNK.min(left)];
-        let hashes = source.hashes(from, located.len(), &mut buffer);
-        opened.probe.locator.locate_many(opened.target(), hashes, located);
+    let locate = |from: usize, located: &mut [Located<'a>; CHUNK]| {
+        let key_hashes = key_hashes.get(from..).unwrap_or_default();
+        let located = &mut located[..CHUNK.min(key_hashes.len())];
+        opened.probe.locator.locate_many(opened.target(), key_hashes, located);
         for located in located.iter().filter(|_| !is_cached) {
             let solution = &opened.probe.target.solution;
             let first = bytes.as_ptr().wrapping_add(solution.offset_of(located.slot));

@@ -194,12 +194,14 @@ impl Bumps {
         key_hashes: &[u64],
         located: &mut [Located<'a>],
     ) {
+        let bytes = opened.bytes();
         let chunks = key_hashes.chunks(CHUNK).zip(located.chunks_mut(CHUNK));
         for (key_hashes, located) in chunks {
             let (mut bumped, mut count) = ([0; CHUNK], 0);
             for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {
-                *located = first.locate(opened, mix(key_hash));
-                let code = self.code(opened.bytes(), located.slot, self.bucket_log);
+                let (slot, hash) = first.slot_and_hash(bytes, mix(key_hash));
+                *located = opened.located(slot, hash);
+                let code = self.code(bytes, slot, self.bucket_log);
                 // Appends without a branch: the index is always written, but stays only if the
                 // count grows. `count` is at most `index`, so the modulo changes nothing but spares
                 // the bounds check.

@@ -84,72 +84,47 @@ fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> 
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let small = len <= SMALL_BYTES;
     // `Eight` and `Sixteen` hold for every block only if the number of columns is not fractional.
-    let special = match (shape.columns, shape.boundary) {
-        (8, 0) => eight_columns(shape.width, find, small, kernel),
-        (0..=8, _) => few_columns(shape.width, find, small, kernel),
-        (16, 0) => sixteen_columns(shape.width, find, small, kernel),
+    let usual = match (shape.columns, shape.boundary, shape.width, find) {
+        (8, 0, Width::W64, Finds::Zero) => usual::<_, u64, Eight, Zero>(small, kernel),
+        (8, 0, Width::W64, Finds::Fingerprints) => {
+            usual::<_, u64, Eight, Fingerprints>(small, kernel)
+        }
+        (8, 0, Width::W64, Finds::Bumped) => usual::<_, u64, Eight, Bumped>(small, kernel),
+        (8, 0, Width::W128, Finds::Bumped) => usual::<_, u128, Eight, Bumped>(small, kernel),
+        (16, 0, Width::W64, Finds::Zero) => usual::<_, u64, Sixteen, Zero>(small, kernel),
+        (16, 0, Width::W128, Finds::Bumped) => usual::<_, u128, Sixteen, Bumped>(small, kernel),
+        (0..=8, _, Width::W64, Finds::Zero) => usual::<_, u64, Few, Zero>(small, kernel),
+        // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
+        (0..=8, _, Width::W128, Finds::Zero) => {
+            few_columns(shape, Finds::Fingerprints, small, kernel)
+        }
+        (0..=8, ..) => few_columns(shape, find, small, kernel),
         _ => None,
     };
-    special.unwrap_or_else(|| any_columns(shape.width, find, kernel))
-}
-
-/// Functions for eight columns in every block. `None` for the portable kernel, which gains
-/// nothing from them.
-fn eight_columns(
-    width: Width,
-    find: Finds,
-    small: bool,
-    kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Eight, Zero>(small, kernel),
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Eight, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Eight, Bumped>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Eight, Bumped>(small, kernel),
-        _ => few_columns(width, find, small, kernel),
-    }
+    usual.unwrap_or_else(|| any_columns(shape.width, find, kernel))
 }
 
 /// Functions for up to eight columns, also fractional ones. `None` for the portable kernel and
 /// for rare shapes.
-fn few_columns(
-    width: Width,
+fn few_columns<K: QueryKind>(
+    shape: &Shape,
     find: Finds,
     small: bool,
     kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Few, Zero>(small, kernel),
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
-        // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
-        (Width::W128, Finds::Zero | Finds::Fingerprints) => {
-            special::<_, u128, Few, Fingerprints>(small, kernel)
-        }
-        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
-        _ => None,
-    }
-}
-
-/// Functions for sixteen columns in every block. `None` for the portable kernel and for rare
-/// shapes.
-fn sixteen_columns(
-    width: Width,
-    find: Finds,
-    small: bool,
-    kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Sixteen, Zero>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Sixteen, Bumped>(small, kernel),
+) -> Option<Fused<K>> {
+    match (shape.width, find) {
+        (Width::W64, Finds::Fingerprints) => usual::<_, u64, Few, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => usual::<_, u64, Few, Bumped>(small, kernel),
+        (Width::W128, Finds::Fingerprints) => usual::<_, u128, Few, Fingerprints>(small, kernel),
+        (Width::W128, Finds::Bumped) => usual::<_, u128, Few, Bumped>(small, kernel),
         _ => None,
     }
 }
 
 /// The fused functions for one combination of types, with [`Small`] for single queries of small
-/// solutions. Batches of small solutions call the single query (see `batch::run`), so the ring
+/// solutions. `None` for the portable kernel, which gains nothing from them. Batches of small solutions call the single query (see `batch::run`), so the ring
 /// needs no small form.
-fn special<K: QueryKind, B: Band, A: Assumptions, F: Find>(
+fn usual<K: QueryKind, B: Band, A: Assumptions, F: Find>(
     small: bool,
     kernel: Kernel,
 ) -> Option<Fused<K>> {
@@ -198,11 +173,11 @@ fn any_single<K: QueryKind, B: Band, F: Find>(kernel: Kernel) -> Fused<K> {
 #[inline(never)]
 fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
-    let special = match shape.columns {
-        0..=8 => few_bits(shape.width, find, len <= SMALL_BYTES, kernel),
+    let usual = match shape.columns {
+        0..=8 => few_columns(shape, find, len <= SMALL_BYTES, kernel),
         _ => None,
     };
-    special.or_else(|| match (shape.width, find) {
+    usual.or_else(|| match (shape.width, find) {
         (Width::W32, Finds::Bumped) => Some(any_single::<_, u32, Bumped>(kernel)),
         (Width::W64, Finds::Bumped) => Some(any_single::<_, u64, Bumped>(kernel)),
         (Width::W128, Finds::Bumped) => Some(any_single::<_, u128, Bumped>(kernel)),
@@ -211,16 +186,6 @@ fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrie
         }
         _ => None,
     })
-}
-
-fn few_bits(width: Width, find: Finds, small: bool, kernel: Kernel) -> Option<Fused<Retrieval>> {
-    match (width, find) {
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
-        (Width::W128, Finds::Fingerprints) => special::<_, u128, Few, Fingerprints>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
-        _ => None,
-    }
 }
 
 /// The function that evaluates located equations of a width, for every layout.

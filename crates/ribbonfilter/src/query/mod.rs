@@ -170,7 +170,7 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
 
     /// Queries hashes in a batch, until `key_hashes` or `results` ends.
     pub(crate) fn query_hashes(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
-        batch::run(self, bytes, batch::Hashes(key_hashes), results);
+        batch::run(self, bytes, key_hashes, results);
     }
 
     /// Queries keys in a batch, until `keys` or `results` ends.
@@ -181,7 +181,9 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         key_seed: u64,
         results: &mut [K::Result],
     ) {
-        batch::run(self, bytes, batch::Keys { keys, key_seed }, results);
+        in_hashes(keys, key_seed, &mut [0; batch::HASHED], results, |key_hashes, results| {
+            self.query_hashes(bytes, key_hashes, results);
+        });
     }
 }
 

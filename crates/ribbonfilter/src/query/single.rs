@@ -179,29 +179,18 @@ pub(crate) trait Find {
     ) -> Option<Located<'a>>;
 }
 
-/// Finds keys of systems whose expected rows are all zero. Homogeneous ribbons have one seed for
-/// all segments, so the seed bytes are not read.
-pub(super) struct Zero;
+/// Finds keys of a ribbon of one system. In a Homogeneous ribbon all expected rows are zero, and all
+/// segments have one seed, so that the seed bytes are not read.
+pub(super) struct OneSystem<const HOMOGENEOUS: bool>;
 
-impl Find for Zero {
-    const ZERO_ROWS: bool = true;
-
-    #[inline(always)]
-    fn find<'a, B: Band, A: Assumptions>(
-        locator: &Locator,
-        opened: Opened<'a>,
-        key_hash: u64,
-    ) -> Option<Located<'a>> {
-        let (system, mixed) = (&locator.system, locator.multipliers.mix(key_hash));
-        let hash = seeded(mixed, system.seed);
-        Some(opened.located(system.slot::<A>(mixed, hash)?, hash))
-    }
-}
-
+/// Finds keys of systems whose expected rows are all zero.
+pub(super) type Zero = OneSystem<true>;
 /// Finds keys of systems whose rows are fingerprints or values.
-pub(super) struct Fingerprints;
+pub(super) type Fingerprints = OneSystem<false>;
 
-impl Find for Fingerprints {
+impl<const HOMOGENEOUS: bool> Find for OneSystem<HOMOGENEOUS> {
+    const ZERO_ROWS: bool = HOMOGENEOUS;
+
     #[inline(always)]
     fn find<'a, B: Band, A: Assumptions>(
         locator: &Locator,
@@ -209,7 +198,10 @@ impl Find for Fingerprints {
         key_hash: u64,
     ) -> Option<Located<'a>> {
         let (system, mixed) = (&locator.system, locator.multipliers.mix(key_hash));
-        let hash = system.hash(opened.bytes(), mixed);
+        let hash = match HOMOGENEOUS {
+            true => seeded(mixed, system.seed),
+            false => system.hash(opened.bytes(), mixed),
+        };
         Some(opened.located(system.slot::<A>(mixed, hash)?, hash))
     }
 }
