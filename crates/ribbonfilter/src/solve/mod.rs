@@ -11,3 +11,13 @@ mod bit_matrix;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no code for this target"))]
 pub(crate) mod byte_sliced;
 pub(crate) mod four_russians;
+
+/// The lanes that pass a panel of eight rows in a sweep: those from `head` to `tail`. Lanes from
+/// `before` on start in the panel.
+#[derive(Clone, Copy, Default)]
+struct UnderWay {
+    panel: usize,
+    head: usize,
+    before: usize,
+    tail: usize,
+}

@@ -1,37 +1,11 @@
 //! Byte-sliced elimination with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
+use super::Pool;
+use super::transpose::transpose;
 use super::vectors::{NO_LANE, Vectors};
-use super::{ByteSliced, Pool, STRIDE, substitute, sweep};
 use crate::kernel::avx2::Avx2;
-use crate::ribbon::layout::Layout;
 use core::arch::x86_64::*;
-
-/// See [`ByteSliced::eliminate`].
-pub(super) fn eliminate(cpu: Avx2, planes: &mut ByteSliced) -> bool {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &mut ByteSliced) -> bool {
-        sweep::eliminate(cpu, planes)
-    }
-    // SAFETY: `cpu` proves that the CPU has these features.
-    unsafe { with_features(cpu, planes) }
-}
-
-/// See [`ByteSliced::solve`].
-pub(super) fn solve(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-        substitute::solve(cpu, planes, layout, bytes);
-    }
-    // SAFETY: `cpu` proves that the CPU has these features.
-    unsafe { with_features(cpu, planes, layout, bytes) }
-}
-
-/// Transposes the lanes of a pool into planes.
-pub(super) fn transpose(_: Avx2, pool: &mut Pool) {
-    // SAFETY: the first argument proves that the CPU has AVX2.
-    unsafe { transpose_lanes(pool) }
-}
 
 impl Vectors for Avx2 {
     const LANES: usize = 32;
@@ -105,15 +79,15 @@ impl Vectors for Avx2 {
     }
 
     #[inline(always)]
-    fn table(self, square: u64) -> Table {
+    fn table(self, matrix: u64) -> Table {
         // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { Table::spread(both(square)) }
+        unsafe { Table::spread(both(matrix)) }
     }
 
     #[inline(always)]
-    fn keep(self, square: u64) -> [u64; 4] {
+    fn keep(self, matrix: u64) -> [u64; 4] {
         // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { words_of(both(square)) }
+        unsafe { words_of(both(matrix)) }
     }
 
     #[inline(always)]
@@ -123,7 +97,7 @@ impl Vectors for Avx2 {
     }
 
     #[inline(always)]
-    fn places(words: &mut [u64]) -> &mut [[u64; 4]] {
+    fn as_tables(words: &mut [u64]) -> &mut [[u64; 4]] {
         words.as_chunks_mut().0
     }
 
@@ -146,9 +120,9 @@ impl Vectors for Avx2 {
     }
 
     #[inline(always)]
-    fn product(self, square: u64, bytes: u64) -> u64 {
+    fn product(self, matrix: u64, bytes: u64) -> u64 {
         // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { folded(_mm256_shuffle_epi8(both(square), halves(bytes))) }
+        unsafe { folded(_mm256_shuffle_epi8(both(matrix), halves(bytes))) }
     }
 
     #[inline(always)]
@@ -156,10 +130,10 @@ impl Vectors for Avx2 {
         self,
         words: &[u64; WORDS],
         masked: (usize, u64),
-        squares: &[[[u64; 4]; WORDS]; GROUPS],
+        matrices: &[[[u64; 4]; WORDS]; GROUPS],
     ) -> [u64; GROUPS] {
         // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { sums(words, masked, squares) }
+        unsafe { sums(words, masked, matrices) }
     }
 
     #[inline(always)]
@@ -191,7 +165,8 @@ impl Vectors for Avx2 {
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        transpose(self, pool);
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { transpose(pool) }
     }
 }
 
@@ -244,14 +219,14 @@ fn lanes_of(columns: [u64; 8]) -> __m256i {
 fn sums<const WORDS: usize, const GROUPS: usize>(
     words: &[u64; WORDS],
     masked: (usize, u64),
-    squares: &[[[u64; 4]; WORDS]; GROUPS],
+    matrices: &[[[u64; 4]; WORDS]; GROUPS],
 ) -> [u64; GROUPS] {
     let mut vectors = [_mm256_setzero_si256(); GROUPS];
     for (index, &word) in words.iter().enumerate() {
         let word = if index == masked.0 { word & masked.1 } else { word };
         let selected = halves(word);
-        for (vector, squares) in vectors.iter_mut().zip(squares) {
-            let products = _mm256_shuffle_epi8(load_words(&squares[index]), selected);
+        for (vector, matrices) in vectors.iter_mut().zip(matrices) {
+            let products = _mm256_shuffle_epi8(load_words(&matrices[index]), selected);
             *vector = _mm256_xor_si256(*vector, products);
         }
     }
@@ -352,7 +327,7 @@ impl Nibbles {
     }
 }
 
-/// The sums of all subsets of a square's eight bytes: `low` is indexed by the low half of the
+/// The sums of all subsets of a matrix's eight bytes: `low` is indexed by the low half of the
 /// selecting byte, `high` by the high half. Each table is stored twice, once for each half of a
 /// vector.
 #[derive(Clone, Copy)]
@@ -428,9 +403,9 @@ fn halves(word: u64) -> __m256i {
 /// The sum of what a pair of tables returned for the low and for the high halves.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn folded(answers: __m256i) -> u64 {
-    let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(answers));
-    low_word(_mm256_xor_si256(answers, high))
+fn folded(sums: __m256i) -> u64 {
+    let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(sums));
+    low_word(_mm256_xor_si256(sums, high))
 }
 
 #[inline]
@@ -442,7 +417,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(bytes: &mut [u8; 32], vector: __m256i) {
+pub(super) fn store(bytes: &mut [u8; 32], vector: __m256i) {
     // SAFETY: the reference covers 32 bytes that can be written, and the store needs no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
 }
@@ -477,53 +452,4 @@ fn vector_byte<const VECTORS: usize>(vectors: &[__m256i; VECTORS], at: usize) ->
     let mut bytes = [0; 32];
     store(&mut bytes, vectors[at / 32]);
     bytes[at % 32]
-}
-
-#[target_feature(enable = "avx2")]
-fn transpose_lanes(pool: &mut Pool) {
-    let lanes = pool.starts.len();
-    for (word, rows) in pool.rows.chunks_exact(STRIDE).enumerate() {
-        for first in (0..lanes).step_by(32) {
-            let rows: &[u64; 32] = rows[first..][..32].try_into().expect("32 lanes");
-            let planes = &mut pool.planes[8 * word..][..8];
-            for (plane, lanes) in planes.iter_mut().zip(transposed_lanes(rows)) {
-                store(plane.0[first..].first_chunk_mut().expect("32 lanes"), lanes);
-            }
-        }
-    }
-}
-
-/// Transposes the bytes of 32 words: all first bytes, then all second ones, and so on.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn transposed_lanes(rows: &[u64; 32]) -> [__m256i; 8] {
-    // Two words per half of a vector, their bytes interleaved.
-    let by_turns = _mm256_setr_epi8(
-        0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5,
-        13, 6, 14, 7, 15,
-    );
-    let mut pairs = [_mm256_setzero_si256(); 8];
-    for (pair, vector) in pairs.iter_mut().enumerate() {
-        let [a, b] = [2 * pair, 2 * pair + 1].map(|lane| rows[lane] as i64);
-        let [c, d] = [2 * pair + 16, 2 * pair + 17].map(|lane| rows[lane] as i64);
-        *vector = _mm256_shuffle_epi8(_mm256_setr_epi64x(a, b, c, d), by_turns);
-    }
-    let mut quads = [[_mm256_setzero_si256(); 4]; 2];
-    for quad in 0..4 {
-        let (first, second) = (pairs[2 * quad], pairs[2 * quad + 1]);
-        quads[0][quad] = _mm256_unpacklo_epi16(first, second);
-        quads[1][quad] = _mm256_unpackhi_epi16(first, second);
-    }
-    let mut planes = [_mm256_setzero_si256(); 8];
-    for (half, quads) in quads.into_iter().enumerate() {
-        let near =
-            [_mm256_unpacklo_epi32(quads[0], quads[1]), _mm256_unpacklo_epi32(quads[2], quads[3])];
-        let far =
-            [_mm256_unpackhi_epi32(quads[0], quads[1]), _mm256_unpackhi_epi32(quads[2], quads[3])];
-        planes[4 * half] = _mm256_unpacklo_epi64(near[0], near[1]);
-        planes[4 * half + 1] = _mm256_unpackhi_epi64(near[0], near[1]);
-        planes[4 * half + 2] = _mm256_unpacklo_epi64(far[0], far[1]);
-        planes[4 * half + 3] = _mm256_unpackhi_epi64(far[0], far[1]);
-    }
-    planes
 }

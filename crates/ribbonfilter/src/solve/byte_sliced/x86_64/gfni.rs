@@ -2,15 +2,15 @@
 //! instruction.
 //!
 //! `vgf2p8affineqb` multiplies bytes by a bit matrix whose byte `7 - i` determines bit `i` of the
-//! result. That is a square of [`Vectors`] transposed, with its bytes in reverse order. The same
-//! instruction transposes squares.
+//! result. That is a matrix of [`Vectors`] transposed, with its bytes in reverse order. The same
+//! instruction transposes matrices.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
+use super::transpose::transpose;
 use super::vectors::{NO_LANE, Vectors};
-use super::{ByteSliced, DIAGONAL, Pool, avx2, substitute, sweep};
+use super::{DIAGONAL, Pool};
 use crate::kernel::avx512::Avx512;
 use crate::kernel::has_features;
-use crate::ribbon::layout::Layout;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
@@ -22,30 +22,6 @@ impl Gfni {
     pub(super) fn detect(avx512: Avx512) -> Option<Self> {
         has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
     }
-}
-
-/// See [`ByteSliced::eliminate`].
-pub(super) fn eliminate(cpu: Gfni, planes: &mut ByteSliced) -> bool {
-    #[target_feature(
-        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn with_features(cpu: Gfni, planes: &mut ByteSliced) -> bool {
-        sweep::eliminate(cpu, planes)
-    }
-    // SAFETY: `cpu` proves that the CPU has these features.
-    unsafe { with_features(cpu, planes) }
-}
-
-/// See [`ByteSliced::solve`].
-pub(super) fn solve(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-    #[target_feature(
-        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn with_features(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-        substitute::solve(cpu, planes, layout, bytes);
-    }
-    // SAFETY: `cpu` proves that the CPU has these features.
-    unsafe { with_features(cpu, planes, layout, bytes) }
 }
 
 /// Bit `7 - k` of byte `k`.
@@ -142,15 +118,15 @@ impl Vectors for Gfni {
     }
 
     #[inline(always)]
-    fn table(self, square: u64) -> __m512i {
+    fn table(self, matrix: u64) -> __m512i {
         // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
-        unsafe { table(square) }
+        unsafe { table(matrix) }
     }
 
     #[inline(always)]
-    fn keep(self, square: u64) -> u64 {
+    fn keep(self, matrix: u64) -> u64 {
         // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
-        unsafe { low_word(table(square)) }
+        unsafe { low_word(table(matrix)) }
     }
 
     #[inline(always)]
@@ -160,7 +136,7 @@ impl Vectors for Gfni {
     }
 
     #[inline(always)]
-    fn places(words: &mut [u64]) -> &mut [u64] {
+    fn as_tables(words: &mut [u64]) -> &mut [u64] {
         words
     }
 
@@ -182,8 +158,8 @@ impl Vectors for Gfni {
     }
 
     #[inline(always)]
-    fn product(self, square: u64, bytes: u64) -> u64 {
-        self.word_times(self.table(square), bytes)
+    fn product(self, matrix: u64, bytes: u64) -> u64 {
+        self.word_times(self.table(matrix), bytes)
     }
 
     #[inline(always)]
@@ -191,10 +167,10 @@ impl Vectors for Gfni {
         self,
         words: &[u64; WORDS],
         masked: (usize, u64),
-        squares: &[[u64; WORDS]; GROUPS],
+        matrices: &[[u64; WORDS]; GROUPS],
     ) -> [u64; GROUPS] {
         // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
-        unsafe { sums(words, masked, squares) }
+        unsafe { sums(words, masked, matrices) }
     }
 
     #[inline(always)]
@@ -224,7 +200,8 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        avx2::transpose(self.0.into(), pool);
+        // SAFETY: `self` has the token of AVX-512, which proves AVX2, too.
+        unsafe { transpose(pool) }
     }
 }
 
@@ -299,8 +276,8 @@ fn lanes_of(columns: [u64; 8]) -> __m512i {
 /// See [`Vectors::table`].
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
-fn table(square: u64) -> __m512i {
-    let reversed = _mm512_set1_epi64(square.swap_bytes() as i64);
+fn table(matrix: u64) -> __m512i {
+    let reversed = _mm512_set1_epi64(matrix.swap_bytes() as i64);
     times(reversed, _mm512_set1_epi64(ANTIDIAGONAL as i64))
 }
 
@@ -317,7 +294,7 @@ fn times(table: __m512i, factors: __m512i) -> __m512i {
 fn sums<const WORDS: usize, const GROUPS: usize>(
     words: &[u64; WORDS],
     masked: (usize, u64),
-    squares: &[[u64; WORDS]; GROUPS],
+    matrices: &[[u64; WORDS]; GROUPS],
 ) -> [u64; GROUPS] {
     let mask = _mm512_set1_epi64(masked.1 as i64);
     let mut vectors = [_mm512_setzero_si512(); GROUPS];
@@ -325,8 +302,8 @@ fn sums<const WORDS: usize, const GROUPS: usize>(
         let own = (1u32 << masked.0 >> first) as u8;
         let words = load_up_to_eight(&words[first..]);
         let words = _mm512_mask_and_epi64(words, own, words, mask);
-        for (vector, squares) in vectors.iter_mut().zip(squares) {
-            let products = times(load_up_to_eight(&squares[first..]), words);
+        for (vector, matrices) in vectors.iter_mut().zip(matrices) {
+            let products = times(load_up_to_eight(&matrices[first..]), words);
             *vector = _mm512_xor_si512(*vector, products);
         }
     }
