@@ -10,61 +10,10 @@
 //! below is inlined and nothing is dispatched twice:
 //!
 //! - [`Kernel::run`] runs a [`Work`] once, as construction does.
-//! - [`Kernel::single`] and [`Kernel::many`] return the address of a compiled query ([`Single`],
-//!   [`Many`]), which an opened filter keeps.
+//! - [`compile!`] gives the address of a generic function, which an opened filter keeps.
 //!
-//! [`Solution`] contains the reads of blocks, with the bounds that justify them. This module is
-//! independent of keys and variants.
+//! This module is independent of keys, variants and files.
 
-/// Defines the functions of a module that are compiled for its instruction set.
-macro_rules! entries {
-    ($token:expr $(, $features:literal)?) => {
-        /// # Safety
-        /// The CPU must have the instruction set of this module. `base` must point to as many
-        /// readable bytes as the probe's solution is made for.
-        $(#[target_feature(enable = $features)])?
-        unsafe fn single<S: $crate::kernel::Single>(
-            probe: &S::Probe,
-            base: *const u8,
-            key_hash: u64,
-        ) -> S::Output {
-            use $crate::kernel::HasSolution;
-            // SAFETY: the caller guarantees that `base` points to as many readable bytes as the
-            // solution is made for.
-            let readable = unsafe { probe.solution().over_all_from(base) };
-            S::run($token, probe, readable, key_hash)
-        }
-
-        /// # Safety
-        /// The CPU must have the instruction set of this module. `base` must point to as many
-        /// readable bytes as the probe's solution is made for.
-        $(#[target_feature(enable = $features)])?
-        unsafe fn many<M: $crate::kernel::Many>(
-            probe: &M::Probe,
-            base: *const u8,
-            inputs: &[M::Input],
-            outputs: &mut [M::Output],
-        ) {
-            use $crate::kernel::HasSolution;
-            // SAFETY: the caller guarantees that `base` points to as many readable bytes as the
-            // solution is made for.
-            let readable = unsafe { probe.solution().over_all_from(base) };
-            M::run($token, probe, readable, inputs, outputs);
-        }
-
-        #[inline]
-        pub(super) fn single_of<S: $crate::kernel::Single>(
-        ) -> $crate::kernel::SingleFn<S::Probe, S::Output> {
-            $crate::kernel::SingleFn(single::<S>)
-        }
-
-        #[inline]
-        pub(super) fn many_of<M: $crate::kernel::Many>(
-        ) -> $crate::kernel::ManyFn<M::Probe, M::Input, M::Output> {
-            $crate::kernel::ManyFn(many::<M>)
-        }
-    };
-}
 /// Whether the CPU has all these features. They are detected at run time; without `std`, which
 /// provides the detection, they are the features that the program was compiled for.
 #[cfg(target_arch = "x86_64")]
@@ -80,23 +29,71 @@ macro_rules! has_features {
 #[cfg(target_arch = "x86_64")]
 pub(crate) use has_features;
 
+/// Compiles a generic function for every instruction set. Its first type parameter and its first
+/// argument are the instructions, and it must be `#[inline(always)]`, as must be every function in
+/// it that is to use the instruction set. `'a` is a lifetime of the first other argument.
+///
+/// Defines `$vectors`, which returns the function that is compiled for a kernel with vectors, and
+/// none for the portable kernel; and `$portable`, which returns the portable one. They are two
+/// functions, so that what only `$vectors` is called for is not compiled in portable code.
+///
+/// The functions are returned as pointers to unsafe functions: the CPU must have the instructions
+/// of the kernel. A [`Kernel`] is the proof.
+macro_rules! compile {
+    (
+        $run:ident as $visibility:vis $vectors:ident, $portable:ident:
+        <$a:lifetime, $($type:ident: $bound:path),+>($($argument:ident: $of:ty),+) -> $result:ty
+    ) => {
+        $visibility fn $vectors<$($type: $bound),+>(
+            kernel: $crate::kernel::Kernel,
+        ) -> Option<for<$a> unsafe fn($($of),+) -> $result> {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn avx2<$a, $($type: $bound),+>($($argument: $of),+) -> $result {
+                $run::<_, $($type),+>($crate::kernel::avx2::Avx2::here(), $($argument),+)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+            )]
+            fn avx512<$a, $($type: $bound),+>($($argument: $of),+) -> $result {
+                $run::<_, $($type),+>($crate::kernel::avx512::Avx512::here(), $($argument),+)
+            }
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            #[target_feature(enable = "neon")]
+            fn neon<$a, $($type: $bound),+>($($argument: $of),+) -> $result {
+                $run::<_, $($type),+>($crate::kernel::neon::Neon::here(), $($argument),+)
+            }
+            match kernel.0 {
+                $crate::kernel::Choice::Portable => None,
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::Choice::Avx2(_) => Some(avx2::<$($type),+>),
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::Choice::Avx512(_) => Some(avx512::<$($type),+>),
+                #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+                $crate::kernel::Choice::Neon(_) => Some(neon::<$($type),+>),
+            }
+        }
+
+        $visibility fn $portable<$($type: $bound),+>() -> for<$a> unsafe fn($($of),+) -> $result {
+            fn portable<$a, $($type: $bound),+>($($argument: $of),+) -> $result {
+                $run::<_, $($type),+>($crate::kernel::portable::Portable, $($argument),+)
+            }
+            portable::<$($type),+>
+        }
+    };
+}
+pub(crate) use compile;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) mod neon;
-mod portable;
+pub(crate) mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod prefetch;
-mod row_major;
-mod rows;
-mod solution;
-
-pub(crate) use rows::{Columns, Rows};
-pub(crate) use solution::{
-    Any, Assumptions, Eight, Few, Readable, SMALL_BYTES, Sixteen, Small, Solution, matches_once,
-};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use prefetch::prefetch;
@@ -104,6 +101,7 @@ pub(crate) use prefetch::prefetch;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn prefetch(_: *const u8) {}
 
+use crate::ribbon::layout::MAX_COLUMNS;
 use crate::ribbon::width::Band;
 use core::fmt;
 
@@ -127,6 +125,16 @@ impl Coefficients {
     }
 }
 
+/// The rows of one block. For each row, its coefficients, zero if it is empty, and its value: the
+/// sum over the coefficients, or the free variable of an empty row.
+pub(crate) struct Rows<'a, B> {
+    pub(crate) coefficients: &'a [B],
+    pub(crate) values: &'a [u64],
+}
+
+/// For each column, the `w` rows solved last.
+pub(crate) type Columns<B> = [B; MAX_COLUMNS];
+
 /// An instruction set.
 pub(crate) trait Instructions: Copy {
     /// The parities of eight columns, one bit each. The caller uses only the bits that `columns`
@@ -145,13 +153,13 @@ pub(crate) trait Instructions: Copy {
     /// The sum of the rows that the coefficients select among `w` rows of `SIZE` bytes: 2, 4 or 8.
     #[inline(always)]
     fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
-        row_major::sum_rows::<B, SIZE>(rows, coefficients)
+        portable::sum_rows::<B, SIZE>(rows, coefficients)
     }
 
     /// Solves the rows of a block, from the last to the first, for the first `stored` columns.
     #[inline(always)]
     fn solve_rows<B: Band>(self, rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
-        rows::solve_rows(rows, columns, stored);
+        portable::solve_rows(rows, columns, stored);
     }
 }
 
@@ -161,91 +169,6 @@ pub(crate) trait Work {
     /// Must be `#[inline(always)]`, and so must every function in it that is to use the instruction
     /// set.
     fn run<I: Instructions>(self, instructions: I) -> Self::Output;
-}
-
-/// A type that queries a solution.
-pub(crate) trait HasSolution {
-    fn solution(&self) -> &Solution;
-}
-
-/// A query of one key hash. As in [`Work`], all of it must be `#[inline(always)]`.
-pub(crate) trait Single {
-    type Probe: HasSolution;
-    type Output;
-    /// `readable` provides the bytes of the probe's solution.
-    fn run<I: Instructions>(
-        instructions: I,
-        probe: &Self::Probe,
-        readable: Readable<'_>,
-        key_hash: u64,
-    ) -> Self::Output;
-}
-
-/// A query of many inputs, each with its output.
-pub(crate) trait Many {
-    type Probe: HasSolution;
-    type Input;
-    type Output;
-    fn run<I: Instructions>(
-        instructions: I,
-        probe: &Self::Probe,
-        readable: Readable<'_>,
-        inputs: &[Self::Input],
-        outputs: &mut [Self::Output],
-    );
-}
-
-/// A [`Single`] compiled for an instruction set that this CPU has. Only [`Kernel`] creates these.
-///
-/// The length of the bytes is compared before the call, where a loop of queries compares it only
-/// once, and only their address is passed on.
-pub(crate) struct SingleFn<P, O>(unsafe fn(&P, *const u8, u64) -> O);
-
-/// A [`Many`] compiled for an instruction set that this CPU has.
-pub(crate) struct ManyFn<P, I, O>(unsafe fn(&P, *const u8, &[I], &mut [O]));
-
-impl<P, O> Clone for SingleFn<P, O> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P, O> Copy for SingleFn<P, O> {}
-
-impl<P, I, O> Clone for ManyFn<P, I, O> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P, I, O> Copy for ManyFn<P, I, O> {}
-
-#[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
-impl<P: HasSolution, O> SingleFn<P, O> {
-    /// `None` if the bytes do not have the length that the solution is made for.
-    #[inline(always)]
-    pub(crate) fn call(self, probe: &P, bytes: &[u8], key_hash: u64) -> Option<O> {
-        probe.solution().over(bytes)?;
-        // SAFETY: a kernel exists only where the CPU has its features, and the bytes have the
-        // length that the solution is made for.
-        Some(unsafe { (self.0)(probe, bytes.as_ptr(), key_hash) })
-    }
-}
-
-#[expect(unsafe_code, reason = "code that needs the CPU's features, and bytes of a known length")]
-impl<P: HasSolution, I, O> ManyFn<P, I, O> {
-    /// Runs the query if the bytes have the length that the solution is made for. Returns whether
-    /// they do.
-    #[inline(always)]
-    pub(crate) fn call(self, probe: &P, bytes: &[u8], inputs: &[I], outputs: &mut [O]) -> bool {
-        let right = probe.solution().over(bytes).is_some();
-        if right {
-            // SAFETY: a kernel exists only where the CPU has its features, and the bytes have the
-            // length that the solution is made for.
-            unsafe { (self.0)(probe, bytes.as_ptr(), inputs, outputs) }
-        }
-        right
-    }
 }
 
 /// The kernel that a filter uses: chosen once, carried as a value.
@@ -261,21 +184,6 @@ pub(crate) enum Choice {
     Avx512(avx512::Avx512),
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     Neon(neon::Neon),
-}
-
-/// Calls a function in the module of the chosen kernel; `None` for the portable one.
-macro_rules! in_module_with_vectors {
-    ($choice:expr, $name:ident::<$type:ty>()) => {
-        match $choice {
-            Choice::Portable => None,
-            #[cfg(target_arch = "x86_64")]
-            Choice::Avx2(_) => Some(avx2::$name::<$type>()),
-            #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(_) => Some(avx512::$name::<$type>()),
-            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Choice::Neon(_) => Some(neon::$name::<$type>()),
-        }
-    };
 }
 
 impl Kernel {
@@ -307,20 +215,7 @@ impl Kernel {
     }
 
     fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let Some(avx512) = avx512::Avx512::detect() {
-                return Self(Choice::Avx512(avx512));
-            }
-            if let Some(avx2) = avx2::Avx2::detect() {
-                return Self(Choice::Avx2(avx2));
-            }
-        }
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        if let Some(neon) = neon::Neon::detect() {
-            return Self(Choice::Neon(neon));
-        }
-        Self(Choice::Portable)
+        Self::available().next().unwrap_or(Self(Choice::Portable))
     }
 
     /// The kernel with the given name, if this CPU can run it.
@@ -350,45 +245,6 @@ impl Kernel {
             Choice::Avx512(token) => Self(Choice::Avx2(token.into())),
             _ => self,
         }
-    }
-
-    /// A query compiled for every target.
-    #[inline]
-    pub(crate) fn portable_single<S: Single>() -> SingleFn<S::Probe, S::Output> {
-        portable::single_of::<S>()
-    }
-
-    /// A query of many inputs compiled for every target.
-    #[inline]
-    pub(crate) fn portable_many<M: Many>() -> ManyFn<M::Probe, M::Input, M::Output> {
-        portable::many_of::<M>()
-    }
-
-    /// A query compiled for this kernel. `None` for the portable kernel, for which it is not
-    /// compiled.
-    #[inline]
-    pub(crate) fn single_with_vectors<S: Single>(self) -> Option<SingleFn<S::Probe, S::Output>> {
-        in_module_with_vectors!(self.0, single_of::<S>())
-    }
-
-    /// A query of many inputs compiled for this kernel. `None` for the portable kernel.
-    #[inline]
-    pub(crate) fn many_with_vectors<M: Many>(
-        self,
-    ) -> Option<ManyFn<M::Probe, M::Input, M::Output>> {
-        in_module_with_vectors!(self.0, many_of::<M>())
-    }
-
-    /// A query compiled for this kernel, including the portable one.
-    #[inline]
-    pub(crate) fn single<S: Single>(self) -> SingleFn<S::Probe, S::Output> {
-        self.single_with_vectors::<S>().unwrap_or(Self::portable_single::<S>())
-    }
-
-    /// A query of many inputs compiled for this kernel, including the portable one.
-    #[inline]
-    pub(crate) fn many<M: Many>(self) -> ManyFn<M::Probe, M::Input, M::Output> {
-        self.many_with_vectors::<M>().unwrap_or(Self::portable_many::<M>())
     }
 
     /// Runs `work` with this kernel's instructions.

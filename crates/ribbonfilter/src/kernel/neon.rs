@@ -1,7 +1,7 @@
 //! NEON: bits are counted per byte, and adjacent counts are added until each column has one.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{Coefficients, Instructions, Work, row_major};
+use super::{Coefficients, Instructions, Work, portable};
 use crate::Width;
 use crate::ribbon::width::Band;
 use core::arch::aarch64::*;
@@ -16,13 +16,18 @@ impl Neon {
         cfg!(target_feature = "neon").then_some(Self(()))
     }
 
+    /// The token in a function that is compiled for the features: its caller has proved them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(crate) fn here() -> Self {
+        Self(())
+    }
+
     #[inline(always)]
     pub(super) fn run<W: Work>(self, work: W) -> W::Output {
         work.run(self)
     }
 }
-
-entries!(Neon(()));
 
 impl Instructions for Neon {
     #[inline(always)]
@@ -34,8 +39,9 @@ impl Instructions for Neon {
     ) -> u8 {
         let masks = coefficients.over_blocks::<B>();
         let present = columns.count_ones() as usize * B::WORD_BYTES;
-        // SAFETY: the token proves NEON, and the caller guarantees that eight words can be read
-        // from each part on, which covers the 16 bytes of every load.
+        // SAFETY: `self` proves that the CPU has NEON. The caller guarantees that eight words can
+        // be read from each part on, which covers the 16 bytes of every load of `counts`; the last
+        // load is of a constant array of eight bytes.
         unsafe {
             let counts_of = |load: usize| match load * 16 < present {
                 true => counts::<B>(parts, masks, load),
@@ -56,15 +62,16 @@ impl Instructions for Neon {
                     vpaddq_u8(whole, whole)
                 }
             };
-            const PLACES: [i8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+            const POSITIONS: [i8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
             let parities = vand_u8(vget_low_u8(counts), vdup_n_u8(1));
-            vaddv_u8(vshl_u8(parities, vld1_s8(PLACES.as_ptr())))
+            vaddv_u8(vshl_u8(parities, vld1_s8(POSITIONS.as_ptr())))
         }
     }
 
     #[inline(always)]
     fn sum_rows<B: Band, const SIZE: usize>(self, rows: &[u8], coefficients: B) -> u64 {
-        // SAFETY: the token proves NEON, and a chunk has 16 bytes.
+        // SAFETY: `self` proves that the CPU has NEON, and a chunk has the 16 bytes that
+        // `chosen_rows` reads.
         unsafe {
             let mut sum = vdupq_n_u64(0);
             for (rows, word) in rows.chunks(64 * SIZE).zip(coefficients.to_words()) {
@@ -73,7 +80,7 @@ impl Instructions for Neon {
                     sum = veorq_u64(sum, chosen_rows::<SIZE>(rows.as_ptr(), chosen));
                 }
             }
-            row_major::folded::<SIZE>(vgetq_lane_u64::<0>(sum) ^ vgetq_lane_u64::<1>(sum))
+            portable::folded::<SIZE>(vgetq_lane_u64::<0>(sum) ^ vgetq_lane_u64::<1>(sum))
         }
     }
 }
@@ -87,7 +94,8 @@ unsafe fn chosen_rows<const SIZE: usize>(source: *const u8, coefficients: u64) -
     const OWN_16: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     const OWN_32: [u32; 4] = [1, 2, 4, 8];
     const OWN_64: [u64; 2] = [1, 2];
-    // SAFETY: the caller guarantees NEON, and that 16 bytes can be read from `source` on.
+    // SAFETY: the caller guarantees NEON, and that the 16 bytes of the last load can be read from
+    // `source` on. The other loads are of constant arrays of 16 bytes.
     unsafe {
         let chosen = match SIZE {
             2 => vreinterpretq_u64_u16(vtstq_u16(

@@ -1,18 +1,17 @@
-//! The kernel for every target, without a branch per column.
+//! The kernel for every target, without a branch per column. Other kernels use its code where they
+//! have no faster instructions.
 #![expect(unsafe_code, reason = "loads through pointers")]
 
-use super::{Coefficients, GROUP, Instructions, Work};
+use super::{Coefficients, Columns, GROUP, Instructions, Rows, Work};
 use crate::ribbon::width::Band;
 
 #[derive(Clone, Copy)]
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 #[inline]
 pub(super) fn run<W: Work>(work: W) -> W::Output {
     work.run(Portable)
 }
-
-entries!(Portable);
 
 impl Instructions for Portable {
     #[inline(always)]
@@ -74,4 +73,61 @@ fn parities_of(words: [u64; GROUP]) -> u64 {
 #[inline(always)]
 fn merge<const SHIFT: u32>(low: u64, high: u64, mask: u64) -> u64 {
     (low ^ low >> SHIFT) & mask | (high ^ high << SHIFT) & !mask
+}
+
+/// [`Instructions::sum_rows`]: adds as many rows in one operation as fit into a word, under a mask
+/// of the selected ones.
+#[inline(always)]
+pub(super) fn sum_rows<B: Band, const SIZE: usize>(rows: &[u8], coefficients: B) -> u64 {
+    let batched = 8 / SIZE;
+    let mut sum = 0;
+    let mut halves = coefficients.to_words().into_iter();
+    for rows in rows.chunks(64 * SIZE) {
+        let mut chosen = halves.next().unwrap_or_default();
+        for word in rows.chunks_exact(8) {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            sum ^= word & const { masks::<SIZE>() }[chosen as usize % (1 << batched)];
+            chosen >>= batched;
+        }
+    }
+    folded::<SIZE>(sum)
+}
+
+/// The sum of the rows in a word, which holds one, two or four.
+#[inline(always)]
+pub(super) fn folded<const SIZE: usize>(word: u64) -> u64 {
+    match SIZE {
+        2 => (word ^ word >> 16 ^ word >> 32 ^ word >> 48) & 0xffff,
+        4 => (word ^ word >> 32) & 0xffff_ffff,
+        _ => word,
+    }
+}
+
+/// For every selection of the rows in a word, a mask of their bits.
+const fn masks<const SIZE: usize>() -> [u64; 16] {
+    let mut masks = [0; 16];
+    let mut chosen = 0;
+    while chosen < 1 << (8 / SIZE) {
+        let mut row = 0;
+        while row < 8 / SIZE {
+            if chosen >> row & 1 == 1 {
+                masks[chosen] |= (u64::MAX >> (64 - 8 * SIZE)) << (8 * SIZE * row);
+            }
+            row += 1;
+        }
+        chosen += 1;
+    }
+    masks
+}
+
+/// [`Instructions::solve_rows`], one bit after another.
+#[inline(always)]
+pub(super) fn solve_rows<B: Band>(rows: Rows<'_, B>, columns: &mut Columns<B>, stored: usize) {
+    for (&coefficients, &value) in rows.coefficients.iter().zip(rows.values).rev() {
+        for (column, state) in columns[..stored].iter_mut().enumerate() {
+            let following = state.prepend(false);
+            let bit = (following & coefficients).parity() ^ (value >> column & 1 == 1);
+            *state = state.prepend(bit);
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! Locating in a Balanced ribbon: the primary equation of a key, or the secondary one if its
 //! bucket is bumped.
 
-use super::dispatch::{Find, Rows};
-use super::system::System;
-use super::{Located, Locator};
-use crate::kernel::Assumptions;
+use super::Locator;
+use super::single::{Find, Located, Opened, System};
+use super::solution::Assumptions;
 use crate::ribbon::equation::Shards;
 use crate::ribbon::width::Band;
 
@@ -18,28 +17,32 @@ pub(crate) struct Balanced {
 
 impl Balanced {
     #[inline(always)]
-    pub(super) fn locate(&self, system: &System, bytes: &[u8], mixed: u64) -> Located {
-        let mut place = self.shards.primary(mixed, system.seed);
-        let shard = self.shards.shard(place);
-        let bumped = bytes.get(self.metadata + shard as usize).copied().unwrap_or_default();
-        if bumped >> place.hash.bucket() & 1 == 1 {
-            place = self.shards.secondary(self.shards.level(shard), place.hash);
+    pub(super) fn locate<'a>(
+        &self,
+        system: &System,
+        opened: Opened<'a>,
+        mixed: u64,
+    ) -> Located<'a> {
+        let mut location = self.shards.primary(mixed, system.seed);
+        let shard = self.shards.shard(location);
+        let bumped = opened.bytes().get(self.metadata + shard as usize);
+        let bumped = bumped.copied().unwrap_or_default();
+        if bumped >> location.hash.bucket() & 1 == 1 {
+            location = self.shards.secondary(self.shards.level(shard), location.hash);
         }
-        let first_slot = system.segments.first_slot_of(place.segment);
-        Located { slot: first_slot + system.starts.start(place.position), hash: place.hash }
+        let first_slot = system.segments.first_slot_of(location.segment);
+        opened.located(first_slot + system.starts.start(location.position), location.hash)
     }
 }
 
-impl Rows for Balanced {}
-
 impl Find for Balanced {
     #[inline(always)]
-    fn find<B: Band, A: Assumptions>(
+    fn find<'a, B: Band, A: Assumptions>(
         locator: &Locator,
-        bytes: &[u8],
+        opened: Opened<'a>,
         key_hash: u64,
-    ) -> Option<Located> {
+    ) -> Option<Located<'a>> {
         let mixed = locator.multipliers.mix(key_hash);
-        Some(locator.balanced.as_ref()?.locate(&locator.system, bytes, mixed))
+        Some(locator.balanced.as_ref()?.locate(&locator.system, opened, mixed))
     }
 }

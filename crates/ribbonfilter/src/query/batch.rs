@@ -10,13 +10,12 @@
 //! evaluations for its cache lines to arrive. Key `i` occupies entry `i % AHEAD`. The loop reads
 //! an entry before it replaces it with key `i + AHEAD`, so no located key is lost.
 
-use super::dispatch::{Find, One};
-use super::{Locate, Located, Probe, QueryKind, by_steps};
-use crate::Key;
-use crate::kernel::{Assumptions, Instructions, Many, Readable, SMALL_BYTES, Single, prefetch};
+use super::single::{Find, Located, Opened, QueryKind, by_steps, query};
+use super::solution::{Assumptions, SMALL_BYTES};
+use super::{Locate, Probe};
+use crate::kernel::{Instructions, compile, prefetch};
 use crate::ribbon::width::Band;
 use core::hint::cold_path;
-use core::marker::PhantomData;
 
 /// Keys that are located and prefetched ahead of the key that is evaluated.
 const AHEAD: usize = 32;
@@ -24,8 +23,8 @@ const AHEAD: usize = 32;
 /// Keys that are located before any of them is evaluated.
 pub(super) const CHUNK: usize = 32;
 
-/// Keys that are hashed per call of the ring.
-const HASHED: usize = 1 << 9;
+/// Keys that are hashed before they are queried.
+pub(super) const HASHED: usize = 1 << 10;
 
 /// Filters up to this size stay in the core's own cache, where a prefetch gains nothing.
 /// (In unit tests the limit is low, so that small filters exercise both code paths.)
@@ -34,216 +33,139 @@ const CACHED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
+compile! {
+    ring as pub(super) with_vectors, portable:
+    <'a, K: QueryKind, B: Band, A: Assumptions, F: Find>(
+        opened: Opened<'a, Probe<K>>, key_hashes: &[u64], results: &mut [K::Result]
+    ) -> ()
+}
+
 /// A batch of key hashes, located and evaluated in one function.
-pub(super) struct Ring<K, B, A, F>(PhantomData<(K, B, A, F)>);
-
-impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Many for Ring<K, B, A, F> {
-    type Probe = Probe<K>;
-    type Input = u64;
-    type Output = K::Result;
-
-    #[inline(always)]
-    fn run<I: Instructions>(
-        instructions: I,
-        probe: &Probe<K>,
-        readable: Readable<'_>,
-        key_hashes: &[u64],
-        results: &mut [K::Result],
-    ) {
-        if readable.bytes().len() <= CACHED_BYTES {
-            for (&key_hash, result) in key_hashes.iter().zip(results) {
-                *result = One::<K, B, A, F>::run(instructions, probe, readable, key_hash);
-            }
-            return;
+#[inline(always)]
+fn ring<'a, I: Instructions, K: QueryKind, B: Band, A: Assumptions, F: Find>(
+    instructions: I,
+    opened: Opened<'a, Probe<K>>,
+    key_hashes: &[u64],
+    results: &mut [K::Result],
+) {
+    if opened.target().bytes().len() <= CACHED_BYTES {
+        for (&key_hash, result) in key_hashes.iter().zip(results) {
+            *result = query::<I, K, B, A, F>(instructions, opened, key_hash);
         }
-        let mut ring = [Located::NOWHERE; AHEAD];
-        for (located, &key_hash) in ring.iter_mut().zip(key_hashes) {
-            *located = Self::locate(probe, readable, key_hash);
-        }
-        let ahead = key_hashes.get(AHEAD..).unwrap_or_default();
-        let (results, last_results) = results.split_at_mut(ahead.len().min(results.len()));
-        let keys = key_hashes.iter().zip(ahead);
-        for (index, ((&key_hash, &next), result)) in keys.zip(results).enumerate() {
-            let located = &mut ring[index % AHEAD];
-            *result = Self::evaluate(instructions, probe, readable, *located, key_hash);
-            *located = Self::locate(probe, readable, next);
-        }
-        let last = key_hashes.iter().enumerate().skip(ahead.len());
-        for ((index, &key_hash), result) in last.zip(last_results) {
-            let located = ring[index % AHEAD];
-            *result = Self::evaluate(instructions, probe, readable, located, key_hash);
-        }
+        return;
+    }
+    let mut ring = [Located::UNKNOWN; AHEAD];
+    for (located, &key_hash) in ring.iter_mut().zip(key_hashes) {
+        *located = locate_ahead::<K, B, A, F>(opened, key_hash);
+    }
+    let ahead = key_hashes.get(AHEAD..).unwrap_or_default();
+    let (results, last_results) = results.split_at_mut(ahead.len().min(results.len()));
+    let keys = key_hashes.iter().zip(ahead);
+    for (index, ((&key_hash, &next), result)) in keys.zip(results).enumerate() {
+        let located = &mut ring[index % AHEAD];
+        *result = evaluate::<I, K, B, A, F>(instructions, opened, *located, key_hash);
+        *located = locate_ahead::<K, B, A, F>(opened, next);
+    }
+    let last = key_hashes.iter().enumerate().skip(ahead.len());
+    for ((index, &key_hash), result) in last.zip(last_results) {
+        let located = ring[index % AHEAD];
+        *result = evaluate::<I, K, B, A, F>(instructions, opened, located, key_hash);
     }
 }
 
 // Functions, not closures: a closure would not be compiled for the kernel's instruction set.
-impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Ring<K, B, A, F> {
-    /// Locates a key and prefetches its memory. [`Located::NOWHERE`] if `find` declines the key;
-    /// [`Ring::evaluate`] then passes it to [`by_steps`], because no kernel reads that slot.
-    #[inline(always)]
-    fn locate(probe: &Probe<K>, readable: Readable<'_>, key_hash: u64) -> Located {
-        let located = F::find::<B, A>(&probe.locator, readable.bytes(), key_hash);
-        let Some(located) = located else { return Located::NOWHERE };
-        readable.prefetch::<B, A>(located.slot);
-        located
-    }
 
-    #[inline(always)]
-    fn evaluate<I: Instructions>(
-        instructions: I,
-        probe: &Probe<K>,
-        readable: Readable<'_>,
-        located: Located,
-        key_hash: u64,
-    ) -> K::Result {
-        let result = K::evaluate::<I, B, A, F>(instructions, &probe.target, readable, located);
-        match result {
-            Some(result) => result,
-            None => {
-                cold_path();
-                by_steps(probe, readable, key_hash)
-            }
+/// Locates a key and prefetches its memory. [`Located::UNKNOWN`] if `find` declines the key;
+/// [`evaluate`] then passes it to [`by_steps`], because no kernel reads that slot.
+#[inline(always)]
+fn locate_ahead<'a, K: QueryKind, B: Band, A: Assumptions, F: Find>(
+    opened: Opened<'a, Probe<K>>,
+    key_hash: u64,
+) -> Located<'a> {
+    let located = F::find::<B, A>(&opened.probe.locator, opened.target(), key_hash);
+    let Some(located) = located else { return Located::UNKNOWN };
+    opened.target().prefetch::<B, A>(located);
+    located
+}
+
+#[inline(always)]
+fn evaluate<'a, I: Instructions, K: QueryKind, B: Band, A: Assumptions, F: Find>(
+    instructions: I,
+    opened: Opened<'a, Probe<K>>,
+    located: Located<'a>,
+    key_hash: u64,
+) -> K::Result {
+    match K::evaluate::<I, B, A, F>(instructions, opened.target(), located) {
+        Some(result) => result,
+        None => {
+            cold_path();
+            by_steps(opened, key_hash)
         }
     }
 }
 
-/// A source of key hashes.
-pub(super) trait Source: Copy {
-    fn len(self) -> usize;
-    /// The maximum number of hashes that one call of [`hashes`](Self::hashes) returns.
-    fn at_a_time(self) -> usize;
-    /// The hashes of `count` keys from index `from` on. They may be computed into `buffer`.
-    fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64];
-}
-
-/// A source of precomputed hashes.
-#[derive(Clone, Copy)]
-pub(super) struct Hashes<'k>(pub(super) &'k [u64]);
-
-/// A source of keys, which are hashed in pieces of at most [`HASHED`].
-pub(super) struct Keys<'k, T> {
-    pub(super) keys: &'k [T],
-    pub(super) key_seed: u64,
-}
-
-impl<T> Clone for Keys<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Keys<'_, T> {}
-
-impl Source for Hashes<'_> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn at_a_time(self) -> usize {
-        usize::MAX
-    }
-
-    #[inline(always)]
-    fn hashes<'a>(&'a self, from: usize, count: usize, _: &'a mut [u64]) -> &'a [u64] {
-        &self.0[from..][..count]
-    }
-}
-
-impl<T: Key> Source for Keys<'_, T> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline(always)]
-    fn at_a_time(self) -> usize {
-        HASHED
-    }
-
-    #[inline(always)]
-    fn hashes<'a>(&'a self, from: usize, count: usize, buffer: &'a mut [u64]) -> &'a [u64] {
-        let buffer = &mut buffer[..count];
-        for (hash, key) in buffer.iter_mut().zip(&self.keys[from..]) {
-            *hash = key.key_hash(self.key_seed);
-        }
-        buffer
-    }
-}
-
-/// Queries the keys of a source, until the source or `results` ends.
+/// Queries hashes, until `key_hashes` or `results` ends.
 pub(super) fn run<K: QueryKind, L: Locate>(
     probe: &Probe<K, L>,
     bytes: &[u8],
-    source: impl Source,
+    key_hashes: &[u64],
     results: &mut [K::Result],
 ) {
-    let count = source.len().min(results.len());
-    let results = &mut results[..count];
-    let Some(batch) = probe.batch else {
-        return by_chunks(probe, bytes, source, results);
-    };
-    let mut buffer = [0; HASHED];
-    let mut from = 0;
-    for results in results.chunks_mut(source.at_a_time()) {
-        let hashes = source.hashes(from, results.len(), &mut buffer);
-        if bytes.len() <= SMALL_BYTES {
-            // `Small` selects without branches. Inlined in a loop, the compiler would turn these
-            // selections into branches, so each query is a call.
-            for (&key_hash, result) in hashes.iter().zip(&mut *results) {
-                *result = probe.query(bytes, key_hash);
-            }
-        } else if !batch.call(probe, bytes, hashes, results) {
-            results.fill(K::UNKNOWN);
+    let count = key_hashes.len().min(results.len());
+    let (key_hashes, results) = (&key_hashes[..count], &mut results[..count]);
+    if probe.batch.is_some() && bytes.len() <= SMALL_BYTES {
+        // `Small` selects without branches. Inlined in a loop, the compiler would turn these
+        // selections into branches, so each query is a call.
+        for (&key_hash, result) in key_hashes.iter().zip(results) {
+            *result = probe.query(bytes, key_hash);
         }
-        from += results.len();
+        return;
+    }
+    let is_done = match probe.batch {
+        Some(_) => probe.query_fused(bytes, key_hashes, results),
+        None => probe.open(bytes, |opened| by_chunks(opened, key_hashes, &mut *results)).is_some(),
+    };
+    if !is_done {
+        results.fill(K::UNKNOWN);
     }
 }
 
-/// Queries the keys of a source in chunks, for shapes without a fused batch function.
+/// Queries hashes in chunks, for shapes without a fused batch function.
 ///
 /// Two chunks alternate: the loop locates and prefetches `next`, then evaluates `now`, then swaps
 /// them. The located keys of `now` stay valid, because `locate` writes only to `next`.
-fn by_chunks<K: QueryKind, L: Locate>(
-    probe: &Probe<K, L>,
-    bytes: &[u8],
-    source: impl Source,
+fn by_chunks<'a, K: QueryKind, L: Locate>(
+    opened: Opened<'a, Probe<K, L>>,
+    key_hashes: &[u64],
     results: &mut [K::Result],
 ) {
-    let count = results.len();
-    let Some(readable) = probe.target.solution.over(bytes) else {
-        results.fill(K::UNKNOWN);
-        return;
-    };
+    let bytes = opened.target().bytes();
     let is_cached = bytes.len() <= CACHED_BYTES;
-    let mut buffer = [0; HASHED];
-    let mut locate = |from: usize, located: &mut [Located; CHUNK]| {
-        let Some(left) = count.checked_sub(from) else { return };
-        let located = &mut located[..CHUNK.min(left)];
-        let hashes = source.hashes(from, located.len(), &mut buffer);
-        probe.locator.locate_many(readable.bytes(), hashes, located);
+    let locate = |from: usize, located: &mut [Located<'a>; CHUNK]| {
+        let key_hashes = key_hashes.get(from..).unwrap_or_default();
+        let located = &mut located[..CHUNK.min(key_hashes.len())];
+        opened.probe.locator.locate_many(opened.target(), key_hashes, located);
         for located in located.iter().filter(|_| !is_cached) {
-            let solution = &probe.target.solution;
+            let solution = &opened.probe.target.solution;
             let first = bytes.as_ptr().wrapping_add(solution.offset_of(located.slot));
-            for line in 0..=solution.last_byte() / LINE {
+            for line in 0..=solution.last_byte / LINE {
                 prefetch(first.wrapping_add(line * LINE));
             }
             // A block that does not begin on a cache line reaches into one more line.
-            prefetch(first.wrapping_add(solution.last_byte()));
+            prefetch(first.wrapping_add(solution.last_byte));
         }
     };
     let mut rows = [0; CHUNK];
-    let mut chunks = [[Located::NOWHERE; CHUNK]; 2];
+    let mut chunks = [[Located::UNKNOWN; CHUNK]; 2];
     let [mut now, mut next] = chunks.each_mut();
     locate(0, now);
     for (number, results) in results.chunks_mut(CHUNK).enumerate() {
         locate((number + 1) * CHUNK, next);
         let now_located = &now[..results.len()];
         let rows = &mut rows[..results.len()];
-        probe.evaluation.call(&probe.target, bytes, now_located, rows);
+        opened.evaluate(now_located, rows);
         for ((result, &located), &mut row) in results.iter_mut().zip(now_located).zip(rows) {
-            *result = K::conclude(&probe.target, located, row);
+            *result = K::conclude(opened.target(), located, row);
         }
         core::mem::swap(&mut now, &mut next);
     }

@@ -12,14 +12,13 @@
 //! only then searches the list ([`Bumps::is_bumped`]). Construction must bump exactly the keys
 //! that this rule bumps; otherwise a query would end in the wrong layer.
 
+use super::Locator;
 use super::batch::CHUNK;
-use super::dispatch::{Find, Rows};
-use super::system::System;
-use super::{Located, Locator};
+use super::single::{Find, Located, Opened, System};
+use super::solution::Assumptions;
 use crate::Width;
 use crate::format::lookup::Lookup;
 use crate::format::{Footer, directory_layer, little_endian};
-use crate::kernel::Assumptions;
 use crate::ribbon::equation::{Seed, Segments, Starts, mix, seeded};
 use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MAX_CODE};
 use crate::ribbon::layout::Layout;
@@ -144,12 +143,18 @@ impl Bumps {
     }
 
     /// The equation of a key, in any layer. The loop ends after the last layer, which bumps no
-    /// key, so `NOWHERE` is never returned.
+    /// key, so `UNKNOWN` is never returned.
     #[inline(never)]
-    pub(super) fn locate(&self, first: &System, bytes: &[u8], key_hash: u64) -> Located {
+    pub(super) fn locate<'a>(
+        &self,
+        first: &System,
+        opened: Opened<'a>,
+        key_hash: u64,
+    ) -> Located<'a> {
         let (mut layer, mut mixed) = (*first, mix(key_hash));
+        let bytes = opened.bytes();
         for number in 0..=self.further {
-            let located = layer.locate(bytes, mixed);
+            let located = layer.locate(opened, mixed);
             let last = number == self.further;
             let code = self.code(bytes, located.slot, self.bucket_log).filter(|_| !last);
             match code {
@@ -162,7 +167,7 @@ impl Bumps {
                 _ => self.layer_after(&layer, number, bytes),
             };
         }
-        Located::NOWHERE
+        Located::UNKNOWN
     }
 
     /// The layer after layer `number`, counted from 0; `number` is at least 1. It is decoded from
@@ -176,19 +181,21 @@ impl Bumps {
 
     /// See [`Locate::locate_many`](super::Locate::locate_many).
     #[inline(always)]
-    pub(super) fn locate_many(
+    pub(super) fn locate_many<'a>(
         &self,
         first: &System,
-        bytes: &[u8],
+        opened: Opened<'a>,
         key_hashes: &[u64],
-        located: &mut [Located],
+        located: &mut [Located<'a>],
     ) {
+        let bytes = opened.bytes();
         let chunks = key_hashes.chunks(CHUNK).zip(located.chunks_mut(CHUNK));
         for (key_hashes, located) in chunks {
             let (mut bumped, mut count) = ([0; CHUNK], 0);
             for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {
-                *located = first.locate(bytes, mix(key_hash));
-                let code = self.code(bytes, located.slot, self.bucket_log);
+                let (slot, hash) = first.slot_and_hash(bytes, mix(key_hash));
+                *located = opened.located(slot, hash);
+                let code = self.code(bytes, slot, self.bucket_log);
                 // Appends without a branch: the index is always written, but stays only if the
                 // count grows. `count` is at most `index`, so the modulo changes nothing but spares
                 // the bounds check.
@@ -199,7 +206,7 @@ impl Bumps {
                 if let (Some(&key_hash), Some(located)) =
                     (key_hashes.get(index), located.get_mut(index))
                 {
-                    *located = self.locate(first, bytes, key_hash);
+                    *located = self.locate(first, opened, key_hash);
                 }
             }
         }
@@ -210,29 +217,28 @@ impl Bumps {
 /// may be exceptions, and keys that are bumped from the second layer too.
 pub(super) struct Bumped;
 
-impl Rows for Bumped {}
-
 impl Find for Bumped {
     #[inline(always)]
-    fn find<B: Band, A: Assumptions>(
+    fn find<'a, B: Band, A: Assumptions>(
         locator: &Locator,
-        bytes: &[u8],
+        opened: Opened<'a>,
         key_hash: u64,
-    ) -> Option<Located> {
+    ) -> Option<Located<'a>> {
         let (Locator { system, bumps, .. }, mixed) = (locator, locator.multipliers.mix(key_hash));
+        let bytes = opened.bytes();
         let log = Buckets::of(B::WIDTH).log;
         let hash = seeded(mixed, system.seed);
         let slot = system.slot::<A>(mixed, hash)?;
         let (code, seems_bumped) = bumps.code(bytes, slot, log)?;
         if !seems_bumped {
-            return Some(Located { slot, hash });
+            return Some(opened.located(slot, hash));
         }
         cold_path();
         if bumps.exception_count > 0 && code == MAX_CODE {
             return None;
         }
         let mixed = hash.next_layer(system.segments.number(mixed));
-        let located = bumps.second.locate(bytes, mixed);
+        let located = bumps.second.locate(opened, mixed);
         if bumps.further > 1 && bumps.code(bytes, located.slot, log)?.1 {
             return None;
         }

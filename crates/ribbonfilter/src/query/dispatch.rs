@@ -28,108 +28,33 @@
 //! are compiled once, with the library, and not again in every crate that opens a filter.
 
 use super::balanced::Balanced;
-use super::batch::Ring;
 use super::bumped::Bumped;
-use super::system::{Fingerprints, Zero};
-use super::{
-    Evaluation, Fused, Located, Locator, Membership, Probe, QueryKind, Retrieval, Target, by_steps,
-};
+use super::single::{Find, Fingerprints, QueryKind, Zero};
+use super::solution::{Any, Assumptions, Eight, Few, SMALL_BYTES, Sixteen, Small};
+use super::{Evaluation, Fused, Membership, Retrieval, batch, evaluation as evaluations, single};
 use crate::format::Footer;
-use crate::kernel::{
-    Any, Assumptions, Eight, Few, Instructions, Kernel, Many, Readable, SMALL_BYTES, Single,
-    Sixteen, Small,
-};
+use crate::kernel::Kernel;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::{Variant, Width};
-use core::hint::cold_path;
-use core::marker::PhantomData;
 
-/// What is known about the expected row at compile time.
-pub(crate) trait Rows {
-    /// Every row is expected to be zero.
-    const ZERO: bool = false;
+/// The choice of functions for a kind of query.
+pub(crate) trait Fuse: QueryKind {
+    /// The functions compiled for the shape of a filter of `len` bytes, if there are any.
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
 }
 
-/// Rows of which nothing is known at compile time.
-pub(super) struct AnyRows;
-
-impl Rows for AnyRows {}
-
-/// A way to locate keys that is compiled into one function with the evaluation.
-///
-/// `find` may decline a key. [`by_steps`] then locates the key again with
-/// [`Locate`](super::Locate), which never declines. So an implementation handles only the
-/// frequent cases and stays short, and a declined key costs time but never correctness.
-pub(super) trait Find: Rows {
-    /// The equation of a key; `None` for the few keys that are left to
-    /// [`Locate`](super::Locate).
-    fn find<B: Band, A: Assumptions>(
-        locator: &Locator,
-        bytes: &[u8],
-        key_hash: u64,
-    ) -> Option<Located>;
-}
-
-/// A query of one key, located and evaluated in one function.
-pub(super) struct One<K, B, A, F>(PhantomData<(K, B, A, F)>);
-
-impl<K: QueryKind, B: Band, A: Assumptions, F: Find> Single for One<K, B, A, F> {
-    type Probe = Probe<K>;
-    type Output = K::Result;
-
+impl Fuse for Membership {
     #[inline(always)]
-    fn run<I: Instructions>(
-        i: I,
-        probe: &Probe<K>,
-        readable: Readable<'_>,
-        key_hash: u64,
-    ) -> K::Result {
-        let located = F::find::<B, A>(&probe.locator, readable.bytes(), key_hash);
-        let result = match located {
-            Some(located) => K::evaluate::<I, B, A, F>(i, &probe.target, readable, located),
-            None => None,
-        };
-        match result {
-            Some(result) => result,
-            None => {
-                cold_path();
-                by_steps(probe, readable, key_hash)
-            }
-        }
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        Some(membership(footer, len, kernel))
     }
 }
 
-/// Evaluates located equations to rows, for any layout. Equations that no kernel can read are
-/// read word by word. An equation without a location gives the row 0; for filters,
-/// [`QueryKind::conclude`] ignores that row.
-struct Evaluate<B>(PhantomData<B>);
-
-impl<B: Band> Many for Evaluate<B> {
-    type Probe = Target;
-    type Input = Located;
-    type Output = u64;
-
+impl Fuse for Retrieval {
     #[inline(always)]
-    fn run<I: Instructions>(
-        instructions: I,
-        target: &Target,
-        readable: Readable<'_>,
-        located: &[Located],
-        rows: &mut [u64],
-    ) {
-        for (&located, row) in located.iter().zip(rows) {
-            let found =
-                Retrieval::evaluate::<I, B, Any, AnyRows>(instructions, target, readable, located);
-            *row = match found {
-                Some(row) => row,
-                None => {
-                    cold_path();
-                    let (words, _) = target.multipliers.expand(located.hash);
-                    readable.row_plain::<B>(located.slot, words).map_or(0, |(row, _)| row)
-                }
-            };
-        }
+    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
+        retrieval(footer, len, kernel)
     }
 }
 
@@ -155,85 +80,60 @@ impl Finds {
 
 /// The functions for a filter of `len` bytes.
 #[inline(never)]
-pub(super) fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> {
+fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let small = len <= SMALL_BYTES;
     // `Eight` and `Sixteen` hold for every block only if the number of columns is not fractional.
-    let special = match (shape.columns, shape.boundary) {
-        (8, 0) => eight_columns(shape.width, find, small, kernel),
-        (0..=8, _) => few_columns(shape.width, find, small, kernel),
-        (16, 0) => sixteen_columns(shape.width, find, small, kernel),
+    let usual = match (shape.columns, shape.boundary, shape.width, find) {
+        (8, 0, Width::W64, Finds::Zero) => usual::<_, u64, Eight, Zero>(small, kernel),
+        (8, 0, Width::W64, Finds::Fingerprints) => {
+            usual::<_, u64, Eight, Fingerprints>(small, kernel)
+        }
+        (8, 0, Width::W64, Finds::Bumped) => usual::<_, u64, Eight, Bumped>(small, kernel),
+        (8, 0, Width::W128, Finds::Bumped) => usual::<_, u128, Eight, Bumped>(small, kernel),
+        (16, 0, Width::W64, Finds::Zero) => usual::<_, u64, Sixteen, Zero>(small, kernel),
+        (16, 0, Width::W128, Finds::Bumped) => usual::<_, u128, Sixteen, Bumped>(small, kernel),
+        (0..=8, _, Width::W64, Finds::Zero) => usual::<_, u64, Few, Zero>(small, kernel),
+        // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
+        (0..=8, _, Width::W128, Finds::Zero) => {
+            few_columns(shape, Finds::Fingerprints, small, kernel)
+        }
+        (0..=8, ..) => few_columns(shape, find, small, kernel),
         _ => None,
     };
-    special.unwrap_or_else(|| any_columns(shape.width, find, kernel))
-}
-
-/// Functions for eight columns in every block. `None` for the portable kernel, which gains
-/// nothing from them.
-fn eight_columns(
-    width: Width,
-    find: Finds,
-    small: bool,
-    kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Eight, Zero>(small, kernel),
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Eight, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Eight, Bumped>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Eight, Bumped>(small, kernel),
-        _ => few_columns(width, find, small, kernel),
-    }
+    usual.unwrap_or_else(|| any_columns(shape.width, find, kernel))
 }
 
 /// Functions for up to eight columns, also fractional ones. `None` for the portable kernel and
 /// for rare shapes.
-fn few_columns(
-    width: Width,
+fn few_columns<K: QueryKind>(
+    shape: &Shape,
     find: Finds,
     small: bool,
     kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Few, Zero>(small, kernel),
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
-        // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
-        (Width::W128, Finds::Zero | Finds::Fingerprints) => {
-            special::<_, u128, Few, Fingerprints>(small, kernel)
-        }
-        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
-        _ => None,
-    }
-}
-
-/// Functions for sixteen columns in every block. `None` for the portable kernel and for rare
-/// shapes.
-fn sixteen_columns(
-    width: Width,
-    find: Finds,
-    small: bool,
-    kernel: Kernel,
-) -> Option<Fused<Membership>> {
-    match (width, find) {
-        (Width::W64, Finds::Zero) => special::<_, u64, Sixteen, Zero>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Sixteen, Bumped>(small, kernel),
+) -> Option<Fused<K>> {
+    match (shape.width, find) {
+        (Width::W64, Finds::Fingerprints) => usual::<_, u64, Few, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => usual::<_, u64, Few, Bumped>(small, kernel),
+        (Width::W128, Finds::Fingerprints) => usual::<_, u128, Few, Fingerprints>(small, kernel),
+        (Width::W128, Finds::Bumped) => usual::<_, u128, Few, Bumped>(small, kernel),
         _ => None,
     }
 }
 
 /// The fused functions for one combination of types, with [`Small`] for single queries of small
-/// solutions. Batches of small solutions call the single query (see `batch::run`), so the ring
+/// solutions. `None` for the portable kernel, which gains nothing from them. Batches of small solutions call the single query (see `batch::run`), so the ring
 /// needs no small form.
-fn special<K: QueryKind, B: Band, A: Assumptions, F: Find>(
+fn usual<K: QueryKind, B: Band, A: Assumptions, F: Find>(
     small: bool,
     kernel: Kernel,
 ) -> Option<Fused<K>> {
     Some(Fused {
         single: match small {
-            true => kernel.single_with_vectors::<One<K, B, Small<A>, F>>()?,
-            false => kernel.single_with_vectors::<One<K, B, A, F>>()?,
+            true => single::with_vectors::<K, B, Small<A>, F>(kernel)?,
+            false => single::with_vectors::<K, B, A, F>(kernel)?,
         },
-        batch: kernel.many_with_vectors::<Ring<K, B, A, F>>(),
+        batch: batch::with_vectors::<K, B, A, F>(kernel),
     })
 }
 
@@ -256,47 +156,42 @@ fn any_columns(width: Width, find: Finds, kernel: Kernel) -> Fused<Membership> {
 }
 
 fn any<B: Band, F: Find>(kernel: Kernel) -> Fused<Membership> {
+    let batch = batch::with_vectors::<Membership, B, Any, F>(kernel);
     Fused {
-        single: kernel.single::<One<Membership, B, Any, F>>(),
-        batch: Some(kernel.many::<Ring<Membership, B, Any, F>>()),
+        batch: Some(batch.unwrap_or(batch::portable::<Membership, B, Any, F>())),
+        ..any_single::<Membership, B, F>(kernel)
     }
+}
+
+fn any_single<K: QueryKind, B: Band, F: Find>(kernel: Kernel) -> Fused<K> {
+    let single = single::with_vectors::<K, B, Any, F>(kernel);
+    Fused { single: single.unwrap_or(single::portable::<K, B, Any, F>()), batch: None }
 }
 
 /// The functions for a static function of `len` bytes. With more than eight bits there is none
 /// for batches, which are then queried in chunks. `None` for Balanced ribbons.
 #[inline(never)]
-pub(super) fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
+fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
-    let special = match shape.columns {
-        0..=8 => few_bits(shape.width, find, len <= SMALL_BYTES, kernel),
+    let usual = match shape.columns {
+        0..=8 => few_columns(shape, find, len <= SMALL_BYTES, kernel),
         _ => None,
     };
-    special.or_else(|| {
-        let single = match (shape.width, find) {
-            (Width::W32, Finds::Bumped) => kernel.single::<One<Retrieval, u32, Any, Bumped>>(),
-            (Width::W64, Finds::Bumped) => kernel.single::<One<Retrieval, u64, Any, Bumped>>(),
-            (Width::W128, Finds::Bumped) => kernel.single::<One<Retrieval, u128, Any, Bumped>>(),
-            (width, Finds::Fingerprints) => {
-                with_band!(width, B => kernel.single::<One<Retrieval, B, Any, Fingerprints>>())
-            }
-            _ => return None,
-        };
-        Some(Fused { single, batch: None })
-    })
-}
-
-fn few_bits(width: Width, find: Finds, small: bool, kernel: Kernel) -> Option<Fused<Retrieval>> {
-    match (width, find) {
-        (Width::W64, Finds::Fingerprints) => special::<_, u64, Few, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => special::<_, u64, Few, Bumped>(small, kernel),
-        (Width::W128, Finds::Fingerprints) => special::<_, u128, Few, Fingerprints>(small, kernel),
-        (Width::W128, Finds::Bumped) => special::<_, u128, Few, Bumped>(small, kernel),
+    usual.or_else(|| match (shape.width, find) {
+        (Width::W32, Finds::Bumped) => Some(any_single::<_, u32, Bumped>(kernel)),
+        (Width::W64, Finds::Bumped) => Some(any_single::<_, u64, Bumped>(kernel)),
+        (Width::W128, Finds::Bumped) => Some(any_single::<_, u128, Bumped>(kernel)),
+        (width, Finds::Fingerprints) => {
+            with_band!(width, B => Some(any_single::<_, B, Fingerprints>(kernel)))
+        }
         _ => None,
-    }
+    })
 }
 
 /// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
-    with_band!(width, B => kernel.many::<Evaluate<B>>())
+    with_band!(width, B => {
+        evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
+    })
 }

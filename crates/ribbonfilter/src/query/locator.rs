@@ -1,9 +1,9 @@
 //! The locator of a filter or a function, for every variant.
 
+use super::Locate;
 use super::balanced::Balanced;
 use super::bumped::Bumps;
-use super::system::System;
-use super::{Locate, Located};
+use super::single::{Located, Opened, System};
 use crate::format::Footer;
 use crate::ribbon::equation::{Multipliers, Seed, Segments, mix};
 use crate::ribbon::layout::Layout;
@@ -45,29 +45,29 @@ impl Locator {
 
 impl Locate for Locator {
     #[inline(always)]
-    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
+    fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
         if self.is_layered {
-            return self.bumps.locate(&self.system, bytes, key_hash);
+            return self.bumps.locate(&self.system, opened, key_hash);
         }
         match &self.balanced {
-            Some(balanced) => balanced.locate(&self.system, bytes, mix(key_hash)),
-            None => self.system.locate(bytes, mix(key_hash)),
+            Some(balanced) => balanced.locate(&self.system, opened, mix(key_hash)),
+            None => self.system.locate(opened, mix(key_hash)),
         }
     }
 
     #[inline(always)]
-    fn locate_many(&self, bytes: &[u8], key_hashes: &[u64], located: &mut [Located]) {
+    fn locate_many<'a>(&self, opened: Opened<'a>, key_hashes: &[u64], located: &mut [Located<'a>]) {
         let system = &self.system;
         if self.is_layered {
-            return self.bumps.locate_many(system, bytes, key_hashes, located);
+            return self.bumps.locate_many(system, opened, key_hashes, located);
         }
         let keys = key_hashes.iter().zip(located);
         match &self.balanced {
             Some(balanced) => keys.for_each(|(&key_hash, located)| {
-                *located = balanced.locate(system, bytes, mix(key_hash));
+                *located = balanced.locate(system, opened, mix(key_hash));
             }),
             None => keys.for_each(|(&key_hash, located)| {
-                *located = system.locate(bytes, mix(key_hash));
+                *located = system.locate(opened, mix(key_hash));
             }),
         }
     }

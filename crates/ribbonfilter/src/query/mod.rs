@@ -7,8 +7,8 @@
 //! ([`QueryKind::evaluate`]): it tests for the expected row, or returns the row.
 //!
 //! ```text
-//! contains_hash -> Probe::query --+--> Fused: locate and evaluate, compiled as one function
-//!                                 +--> by_steps: for rare shapes and rare keys
+//! contains_hash -> Probe::query --+--> single::query: located and evaluated in one function
+//!                                 +--> single::by_steps: for rare shapes and rare keys
 //! contains_hash_batch -> batch::run: locate 32, prefetch, evaluate the preceding 32
 //! ```
 //!
@@ -22,85 +22,40 @@ mod balanced;
 mod batch;
 mod bumped;
 mod dispatch;
+mod evaluation;
 mod locator;
 pub(crate) mod once;
 mod part;
 mod ranges;
-mod system;
+mod single;
+mod solution;
 
 pub(crate) use locator::Locator;
 pub(crate) use part::InPart;
 pub(crate) use ranges::Ranges;
 
-use dispatch::Rows;
+use evaluation::Evaluation;
+use single::{Batch, Located, Opened, QueryKind, Single, by_steps};
+use solution::Solution;
 
 use crate::format::Footer;
-use crate::kernel::{
-    Assumptions, HasSolution, Instructions, Kernel, ManyFn, Readable, Single, SingleFn, Solution,
-};
-use crate::ribbon::equation::{FINGERPRINT_BITS, Multipliers, Seeded};
-use crate::ribbon::layout::{Layout, Order};
-use crate::ribbon::width::Band;
+use crate::kernel::Kernel;
+use crate::ribbon::equation::{FINGERPRINT_BITS, Multipliers};
+use crate::ribbon::layout::Layout;
 use crate::{Key, Variant, Width};
-use core::marker::PhantomData;
-
-/// The equation of a key: its first slot, and the hash under the seed that applies there.
-#[derive(Clone, Copy)]
-pub(crate) struct Located {
-    slot: u64,
-    hash: Seeded,
-}
-
-impl Located {
-    /// The equation of a key that has no known location. No slot has this number, so every
-    /// kernel declines to evaluate it.
-    const NOWHERE: Self = Self { slot: u64::MAX, hash: Seeded::ZERO };
-}
 
 /// Turns key hashes into equations.
 pub(crate) trait Locate: Copy + 'static {
-    /// Locates a key. `bytes` must have the same length as the bytes that were opened.
-    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located;
+    /// Locates a key. The locator must be that of the opened probe.
+    fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a>;
 
     /// Locates keys until `key_hashes` or `located` ends.
     #[inline(always)]
-    fn locate_many(&self, bytes: &[u8], key_hashes: &[u64], located: &mut [Located]) {
+    fn locate_many<'a>(&self, opened: Opened<'a>, key_hashes: &[u64], located: &mut [Located<'a>]) {
         for (&key_hash, located) in key_hashes.iter().zip(located) {
-            *located = self.locate(bytes, key_hash);
+            *located = self.locate(opened, key_hash);
         }
     }
-}
-
-/// The kind of a query: membership or retrieval.
-pub(crate) trait QueryKind: Copy + Sized + 'static {
-    type Result: Copy + 'static;
-    /// The result if the bytes have a different length than the bytes that were opened.
-    const UNKNOWN: Self::Result;
-
-    /// Evaluates an equation; `None` for the few equations that no kernel can read, for example
-    /// in a system narrower than the ribbon. [`by_steps`] evaluates these.
-    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
-        instructions: I,
-        target: &Target,
-        readable: Readable<'_>,
-        located: Located,
-    ) -> Option<Self::Result>;
-
-    /// The result for an equation that evaluates to `row`.
-    fn conclude(target: &Target, located: Located, row: u64) -> Self::Result;
-
-    /// The functions compiled for the shape of a filter of `len` bytes, if there are any.
-    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>>;
-}
-
-/// A function that evaluates located equations to rows, for any shape.
-pub(crate) type Evaluation = ManyFn<Target, Located, u64>;
-
-/// Queries that locate and evaluate in one compiled function.
-#[derive(Clone, Copy)]
-pub(crate) struct Fused<K: QueryKind> {
-    single: SingleFn<Probe<K>, K::Result>,
-    batch: Option<ManyFn<Probe<K>, u64, K::Result>>,
 }
 
 /// The query of a filter: does the equation hold?
@@ -110,71 +65,6 @@ pub(crate) struct Membership;
 /// The query of a static function: which row does the equation evaluate to?
 #[derive(Clone, Copy)]
 pub(crate) struct Retrieval;
-
-impl QueryKind for Membership {
-    type Result = bool;
-    /// Any key might be in the set: a filter has no false negatives.
-    const UNKNOWN: bool = true;
-
-    #[inline(always)]
-    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
-        instructions: I,
-        target: &Target,
-        readable: Readable<'_>,
-        located: Located,
-    ) -> Option<bool> {
-        let (words, fingerprint) = target.multipliers.expand(located.hash);
-        let row = if R::ZERO { 0 } else { target.row(fingerprint) };
-        readable.matches::<I, B, A>(instructions, located.slot, words, row)
-    }
-
-    #[inline(always)]
-    fn conclude(target: &Target, located: Located, row: u64) -> bool {
-        match target.solution.columns_at(located.slot) {
-            Some(columns) => {
-                let (_, fingerprint) = target.multipliers.expand(located.hash);
-                (row ^ target.row(fingerprint)) & columns == 0
-            }
-            // No key is in the empty set. A key without a location might be in the filter.
-            None => !target.solution.is_empty(),
-        }
-    }
-
-    #[inline(always)]
-    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        Some(dispatch::membership(footer, len, kernel))
-    }
-}
-
-impl QueryKind for Retrieval {
-    type Result = u64;
-    const UNKNOWN: u64 = 0;
-
-    #[inline(always)]
-    fn evaluate<I: Instructions, B: Band, A: Assumptions, R: Rows>(
-        instructions: I,
-        target: &Target,
-        readable: Readable<'_>,
-        located: Located,
-    ) -> Option<u64> {
-        let words = target.multipliers.expand(located.hash).0;
-        // Only rows of 16, 32 or 64 bits are stored row-major, so `FEW` implies columns.
-        if A::FEW || readable.layout().order() == Order::Columns {
-            return readable.row::<I, B, A>(instructions, located.slot, words);
-        }
-        readable.sum_of_rows::<I, B>(instructions, located.slot, words)
-    }
-
-    #[inline(always)]
-    fn conclude(_: &Target, _: Located, row: u64) -> u64 {
-        row
-    }
-
-    #[inline(always)]
-    fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        dispatch::retrieval(footer, len, kernel)
-    }
-}
 
 /// The solution over which located equations are evaluated, and how to expand their hashes.
 #[derive(Clone, Copy)]
@@ -187,6 +77,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    #[inline(always)]
+    fn new(solution: Solution, skipped: u32) -> Self {
+        Self { solution, skipped, multipliers: Multipliers::CONSTANTS }
+    }
+
     /// The row that the slots of a key must sum to.
     #[inline(always)]
     fn row(&self, fingerprint: u32) -> u64 {
@@ -195,31 +90,27 @@ impl Target {
 }
 
 /// Everything that a query needs in addition to the bytes, computed once.
+///
+/// Invariant: the functions are compiled for instructions that this CPU has, since [`dispatch`]
+/// chooses them for a [`Kernel`]; and they assume of the solution only what holds.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Probe<K: QueryKind, L: 'static = Locator> {
-    single: SingleFn<Self, K::Result>,
+pub(crate) struct Probe<K: QueryKind, L: Locate = Locator> {
+    single: Single<K, L>,
     target: Target,
     locator: L,
-    batch: Option<ManyFn<Self, u64, K::Result>>,
+    batch: Option<Batch<K, L>>,
     evaluation: Evaluation,
 }
 
-impl<K: QueryKind, L> HasSolution for Probe<K, L> {
-    #[inline(always)]
-    fn solution(&self) -> &Solution {
-        &self.target.solution
-    }
+/// The functions that locate and evaluate together, if there are any for a shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Fused<K: QueryKind> {
+    single: Single<K, Locator>,
+    batch: Option<Batch<K, Locator>>,
 }
 
-impl HasSolution for Target {
-    #[inline(always)]
-    fn solution(&self) -> &Solution {
-        &self.solution
-    }
-}
-
-impl<K: QueryKind> Probe<K> {
+impl<K: dispatch::Fuse> Probe<K> {
     /// A probe of the filter or the function in `bytes`.
     #[inline(always)]
     pub(crate) fn of_filter(footer: &Footer, bytes: &[u8], kernel: Kernel) -> Self {
@@ -236,21 +127,24 @@ impl<K: QueryKind> Probe<K> {
 
     #[inline(always)]
     fn with_solution(footer: &Footer, solution: Solution, len: usize, kernel: Kernel) -> Self {
-        let skipped = match footer.shape.variant {
-            Variant::Homogeneous => FINGERPRINT_BITS,
-            _ => footer.first_column(),
-        };
-        let (single, batch) = match K::fused(footer, len, kernel) {
-            Some(fused) => (fused.single, fused.batch),
-            None => (Kernel::portable_single::<BySteps<K, Locator>>(), None),
-        };
+        let Fused { single, batch } = K::fused(footer, len, kernel)
+            .unwrap_or(Fused { single: by_steps::<K, Locator>, batch: None });
         Self {
             single,
-            target: Target { solution, skipped, multipliers: Multipliers::CONSTANTS },
+            target: Target::new(solution, skipped_bits(footer)),
             locator: Locator::new(footer, &footer.shape.layout()),
             batch,
             evaluation: dispatch::evaluation(footer.shape.width, kernel),
         }
+    }
+}
+
+/// The low bits of a fingerprint that a filter does not store; see [`Target::skipped`].
+#[inline(always)]
+fn skipped_bits(footer: &Footer) -> u32 {
+    match footer.shape.variant {
+        Variant::Homogeneous => FINGERPRINT_BITS,
+        _ => footer.first_column(),
     }
 }
 
@@ -265,25 +159,18 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         locator: L,
         skipped: u32,
     ) -> Self {
-        let solution = Solution::new(layout, width, bytes);
         Self {
-            single: Kernel::portable_single::<BySteps<K, L>>(),
+            single: by_steps::<K, L>,
             batch: None,
             evaluation: dispatch::evaluation(width, kernel),
-            target: Target { solution, skipped, multipliers: Multipliers::CONSTANTS },
+            target: Target::new(Solution::new(layout, width, bytes), skipped),
             locator,
         }
     }
 
-    /// The result for the key with the hash `key_hash`.
-    #[inline(always)]
-    pub(crate) fn query(&self, bytes: &[u8], key_hash: u64) -> K::Result {
-        self.single.call(self, bytes, key_hash).unwrap_or(K::UNKNOWN)
-    }
-
     /// Queries hashes in a batch, until `key_hashes` or `results` ends.
     pub(crate) fn query_hashes(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
-        batch::run(self, bytes, batch::Hashes(key_hashes), results);
+        batch::run(self, bytes, key_hashes, results);
     }
 
     /// Queries keys in a batch, until `keys` or `results` ends.
@@ -294,41 +181,10 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         key_seed: u64,
         results: &mut [K::Result],
     ) {
-        batch::run(self, bytes, batch::Keys { keys, key_seed }, results);
+        in_hashes(keys, key_seed, &mut [0; batch::HASHED], results, |key_hashes, results| {
+            self.query_hashes(bytes, key_hashes, results);
+        });
     }
-}
-
-/// Locates and evaluates one key in two calls: for shapes without a fused function, and for the
-/// few keys that the fused functions decline.
-struct BySteps<K, L>(PhantomData<(K, L)>);
-
-impl<K: QueryKind, L: Locate> Single for BySteps<K, L> {
-    type Probe = Probe<K, L>;
-    type Output = K::Result;
-
-    #[inline(always)]
-    fn run<I: Instructions>(
-        _: I,
-        probe: &Probe<K, L>,
-        readable: Readable<'_>,
-        key_hash: u64,
-    ) -> K::Result {
-        by_steps(probe, readable, key_hash)
-    }
-}
-
-/// The implementation of [`BySteps`]. It is not inlined, so that the fused functions which call
-/// it for a few keys stay small.
-#[inline(never)]
-fn by_steps<K: QueryKind, L: Locate>(
-    probe: &Probe<K, L>,
-    readable: Readable<'_>,
-    key_hash: u64,
-) -> K::Result {
-    let located = probe.locator.locate(readable.bytes(), key_hash);
-    let mut row = [0];
-    probe.evaluation.call(&probe.target, readable.bytes(), &[located], &mut row);
-    K::conclude(&probe.target, located, row[0])
 }
 
 /// Hashes keys in chunks of `hashes.len()`, which must not be zero, and passes each chunk to
@@ -347,3 +203,6 @@ pub(crate) fn in_hashes<T: Key, R>(
         query(&hashes[..keys.len()], results);
     }
 }
+
+#[cfg(test)]
+mod tests;

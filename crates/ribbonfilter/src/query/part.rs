@@ -1,14 +1,13 @@
 //! Locating in a part of a filter: the key's location in the whole filter, relative to the part.
 //!
-//! A key that starts outside the part is located at [`Located::NOWHERE`]: it might be in the
+//! A key that starts outside the part is located at [`Located::UNKNOWN`]: it might be in the
 //! filter, so the query returns "maybe".
 
-use super::system::System;
-use super::{Locate, Located, Locator, Membership, Probe};
-use crate::Variant;
+use super::single::{Located, Opened, System};
+use super::{Locate, Locator, Membership, Probe, skipped_bits};
 use crate::format::Footer;
 use crate::kernel::Kernel;
-use crate::ribbon::equation::{FINGERPRINT_BITS, mix};
+use crate::ribbon::equation::mix;
 use crate::ribbon::range::BlockRange;
 
 /// The locator of a part.
@@ -42,32 +41,29 @@ impl InPart {
 
     /// The equation of a key, if it starts in the part.
     #[inline(always)]
-    fn find(&self, bytes: &[u8], key_hash: u64) -> Option<Located> {
+    fn find<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Option<Located<'a>> {
         let mixed = mix(key_hash);
         let segment = self.whole.segments.number(mixed).wrapping_sub(self.first_segment);
         if segment >= self.segments {
             return None;
         }
-        let located = self.whole.locate(bytes, mixed);
+        let located = self.whole.locate(opened, mixed);
         let slot = located.slot.wrapping_sub(self.first_slot);
-        (slot < self.slots).then_some(Located { slot, ..located })
+        (slot < self.slots).then(|| opened.located(slot, located.hash))
     }
 }
 
 impl Locate for InPart {
     #[inline(always)]
-    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
-        self.find(bytes, key_hash).unwrap_or(Located::NOWHERE)
+    fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
+        self.find(opened, key_hash).unwrap_or(Located::UNKNOWN)
     }
 }
 
 impl Probe<Membership, InPart> {
     /// A probe of the part in `bytes`, which holds `range` of the filter with this footer.
     pub(crate) fn of_part(footer: &Footer, range: &BlockRange, bytes: &[u8]) -> Self {
-        let skipped = match footer.shape.variant {
-            Variant::Homogeneous => FINGERPRINT_BITS,
-            _ => footer.first_column(),
-        };
+        let skipped = skipped_bits(footer);
         let (width, kernel) = (footer.shape.width, Kernel::best());
         Self::new(range.layout, width, bytes, kernel, InPart::new(footer, range), skipped)
     }
@@ -75,7 +71,8 @@ impl Probe<Membership, InPart> {
     /// Whether the key starts in the part.
     #[inline]
     pub(crate) fn covers(&self, bytes: &[u8], key_hash: u64) -> bool {
-        let readable = self.target.solution.over(bytes);
-        readable.is_some_and(|_| self.locator.find(bytes, key_hash).is_some())
+        let covers =
+            |opened: Opened<'_, Self>| self.locator.find(opened.target(), key_hash).is_some();
+        self.open(bytes, covers).unwrap_or(false)
     }
 }

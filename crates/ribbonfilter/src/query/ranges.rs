@@ -5,7 +5,8 @@
 //! directory corrects the prediction. No fixed number of top bits identifies a shard, so the
 //! equation depends on all bits of the mixed hash.
 
-use super::{Locate, Located};
+use super::Locate;
+use super::single::{Located, Opened};
 use crate::format::Ranges as Directory;
 use crate::ribbon::equation::{Seed, Starts, mix, seeded, segment};
 
@@ -39,14 +40,14 @@ impl Ranges {
 
 impl Locate for Ranges {
     #[inline(always)]
-    fn locate(&self, bytes: &[u8], key_hash: u64) -> Located {
+    fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
         let mixed = mix(key_hash);
-        let shard = self.shard(bytes, mixed);
+        let shard = self.shard(opened.bytes(), mixed);
         let (starts, seed) = match shard == self.directory.last() {
             true => (self.last_starts, self.last_seed),
             false => (self.starts, self.seed),
         };
         let hash = seeded(mixed, seed);
-        Located { slot: shard * self.directory.slots + starts.start(hash), hash }
+        opened.located(shard * self.directory.slots + starts.start(hash), hash)
     }
 }

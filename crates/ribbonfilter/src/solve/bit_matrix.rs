@@ -11,24 +11,24 @@ pub(crate) const ABOVE: u64 = 0x0080_c0e0_f0f8_fcfe;
 /// The transposed matrix: bit `i` of byte `j` becomes bit `j` of byte `i`. Blocks of 4 × 4, then 2
 /// × 2, then single bits are swapped across the diagonal.
 #[inline(always)]
-pub(crate) fn transposed(square: u64) -> u64 {
-    let mut square = square;
+pub(crate) fn transposed(matrix: u64) -> u64 {
+    let mut matrix = matrix;
     for (distance, upper) in
         [(28, 0x0000_0000_f0f0_f0f0), (14, 0x0000_cccc_0000_cccc), (7, 0x00aa_00aa_00aa_00aa)]
     {
-        let swapped = (square ^ square >> distance) & upper;
-        square ^= swapped ^ swapped << distance;
+        let swapped = (matrix ^ matrix >> distance) & upper;
+        matrix ^= swapped ^ swapped << distance;
     }
-    square
+    matrix
 }
 
 /// Solves an upper triangular system of eight equations. Byte `j` of the result, plus the bytes `k`
-/// for which row `j` of `above` has bit `k`, equals byte `j` of `demanded`.
+/// for which row `j` of `above` has bit `k`, equals byte `j` of `right_sides`.
 ///
-/// With the diagonal as `demanded`, the result is the inverse of the triangular matrix.
+/// With the diagonal as `right_sides`, the result is the inverse of the triangular matrix.
 #[inline(always)]
-pub(crate) fn solved_upwards(above: u64, demanded: u64) -> u64 {
-    let mut solved = demanded;
+pub(crate) fn solved_upwards(above: u64, right_sides: u64) -> u64 {
+    let mut solved = right_sides;
     for row in (1..8).rev() {
         let this = solved >> (8 * row) & 0xff;
         solved ^= (above >> row & ONES).wrapping_mul(this);
@@ -41,15 +41,15 @@ mod tests {
     use super::*;
     use crate::testing::Random;
 
-    fn bit(square: u64, row: usize, column: usize) -> u64 {
-        square >> (8 * row + column) & 1
+    fn bit(matrix: u64, row: usize, column: usize) -> u64 {
+        matrix >> (8 * row + column) & 1
     }
 
     #[test]
     fn transposed_changes_rows_and_columns() {
-        let square = Random(1).next();
+        let matrix = Random(1).next();
         for (row, column) in (0..64).map(|at| (at / 8, at % 8)) {
-            assert_eq!(bit(transposed(square), row, column), bit(square, column, row));
+            assert_eq!(bit(transposed(matrix), row, column), bit(matrix, column, row));
         }
     }
 
@@ -57,12 +57,12 @@ mod tests {
     fn solved_rows_are_what_is_demanded() {
         let mut random = Random(2);
         for _ in 0..100 {
-            let (above, demanded) = (random.next() & ABOVE, random.next());
-            let solved = solved_upwards(above, demanded).to_le_bytes();
+            let (above, right_sides) = (random.next() & ABOVE, random.next());
+            let solved = solved_upwards(above, right_sides).to_le_bytes();
             for row in 0..8 {
-                let asked = (row + 1..8).filter(|&other| bit(above, row, other) == 1);
-                let sum = asked.fold(solved[row], |sum, other| sum ^ solved[other]);
-                assert_eq!(sum, demanded.to_le_bytes()[row]);
+                let others = (row + 1..8).filter(|&other| bit(above, row, other) == 1);
+                let sum = others.fold(solved[row], |sum, other| sum ^ solved[other]);
+                assert_eq!(sum, right_sides.to_le_bytes()[row]);
             }
         }
     }

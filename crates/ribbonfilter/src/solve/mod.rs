@@ -12,3 +12,13 @@ mod bit_matrix;
 pub(crate) mod byte_sliced;
 pub(crate) mod four_russians;
 pub(crate) mod right_side;
+
+/// The lanes that pass a panel of eight rows in a sweep: those from `head` to `tail`. Lanes from
+/// `before` on start in the panel.
+#[derive(Clone, Copy, Default)]
+struct UnderWay {
+    panel: usize,
+    head: usize,
+    before: usize,
+    tail: usize,
+}

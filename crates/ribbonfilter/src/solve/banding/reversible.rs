@@ -32,15 +32,15 @@ struct Insertions<'a, B, R, E> {
 
 impl<B: Band, R: RightSide> Banding<B, R> {
     /// Inserts all equations or, if any is inconsistent, none. Returns the number of redundant
-    /// ones, or `None` if nothing was inserted. `room` is a buffer for the rows that are filled.
+    /// ones, or `None` if nothing was inserted. `filled` is a buffer for the rows that are filled.
     #[inline(always)]
     pub(crate) fn insert_all_or_none(
         &mut self,
         equations: impl ExactSizeIterator<Item = Equation<B, R>>,
-        room: &mut Vec<usize>,
+        filled: &mut Vec<usize>,
     ) -> Result<Option<u64>, OutOfMemory> {
-        room.clear();
-        try_reserve(room, equations.len())?;
+        filled.clear();
+        try_reserve(filled, equations.len())?;
         // Slices of equal length, so that one bounds check covers both.
         let rows = self.coefficients.len();
         let mut insertions = Insertions {
@@ -48,13 +48,13 @@ impl<B: Band, R: RightSide> Banding<B, R> {
             right_sides: &mut self.right_sides[..rows],
             pending: equations.len(),
             equations,
-            filled: room,
+            filled,
             redundant: 0,
         };
         if insertions.run().is_ok() {
             return Ok(Some(insertions.redundant));
         }
-        self.undo(room.iter().copied());
+        self.undo(filled.iter().copied());
         Ok(None)
     }
 }
@@ -152,7 +152,7 @@ mod tests {
     fn check<B: Band>() {
         const SLOTS: usize = 400;
         let mut random = Random(11);
-        let mut room = Vec::new();
+        let mut filled = Vec::new();
         let (mut taken, mut refused) = (0, 0);
         for _ in 0..30 {
             let mut system = System::<B>::new(SLOTS).expect("memory");
@@ -164,7 +164,7 @@ mod tests {
                 let mut expected = system.clone();
                 let outcome = one_by_one(&mut expected, &bucket);
                 let before = system.clone();
-                let insertion = system.insert_all_or_none(bucket.into_iter(), &mut room);
+                let insertion = system.insert_all_or_none(bucket.into_iter(), &mut filled);
                 assert_eq!(insertion.expect("memory"), outcome);
                 let now = system.coefficients;
                 if outcome.is_some() {

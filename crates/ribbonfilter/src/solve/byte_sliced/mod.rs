@@ -30,9 +30,9 @@ mod unsupported;
 mod x86_64;
 
 #[cfg(not(target_arch = "x86_64"))]
-use unsupported::Means;
+use unsupported::InstructionSet;
 #[cfg(target_arch = "x86_64")]
-use x86_64::Means;
+use x86_64::InstructionSet;
 
 use crate::Width;
 use crate::error::OutOfMemory;
@@ -52,18 +52,18 @@ const CACHED: usize = 128;
 
 /// Proof that the CPU has the instructions for byte-sliced elimination.
 #[derive(Clone, Copy)]
-pub(crate) struct Eliminator(Means);
+pub(crate) struct Eliminator(InstructionSet);
 
 impl Eliminator {
     /// The eliminator of a kernel; `None` if it has none.
     pub(crate) fn of(kernel: Kernel) -> Option<Self> {
-        Means::of(kernel).map(Self)
+        InstructionSet::of(kernel).map(Self)
     }
 }
 
 /// A system in panels, and the pool to be inserted.
 pub(crate) struct ByteSliced {
-    means: Means,
+    instruction_set: InstructionSet,
     /// Number of planes of coefficients, and of all planes including right-hand sides.
     coefficient_planes: usize,
     all_planes: usize,
@@ -108,7 +108,7 @@ impl ByteSliced {
     /// A system of `slots` empty rows, a multiple of 64. Right-hand sides have `right_side` bytes,
     /// 4 or 8, of which the first `columns` bits are solved for.
     pub(crate) fn new(
-        Eliminator(means): Eliminator,
+        Eliminator(instruction_set): Eliminator,
         width: Width,
         right_side: usize,
         slots: u64,
@@ -118,14 +118,14 @@ impl ByteSliced {
         let all_planes = coefficient_planes + columns.div_ceil(8);
         let panels = slots as usize / 8;
         Ok(Self {
-            means,
+            instruction_set,
             coefficient_planes,
             all_planes,
             words: try_filled_huge(0, panels * all_planes)?,
             filled: try_filled(0, panels)?,
             // The pool has all planes of the right-hand sides, even those that are not needed.
             pool: Pool::new(coefficient_planes + right_side)?,
-            tables: try_filled(0, CACHED * (all_planes + 1) * means.table_words())?,
+            tables: try_filled(0, CACHED * (all_planes + 1) * instruction_set.table_words())?,
             cached: try_filled(u32::MAX, CACHED)?,
         })
     }
@@ -150,10 +150,10 @@ impl ByteSliced {
         starts.resize(lanes, 0);
         let (near, rest) = rows.split_at_mut(STRIDE);
         let (far, last) = rest.split_at_mut(rest.len().min(STRIDE));
-        let places = starts.iter_mut().zip(first_bits).zip(near);
-        for (lane, (place, (start, cyclic, right_side))) in places.zip(equations).enumerate() {
-            let ((place, first_bits), near) = place;
-            *place = start;
+        let lanes = starts.iter_mut().zip(first_bits).zip(near);
+        for (lane, (lane_data, (start, cyclic, right_side))) in lanes.zip(equations).enumerate() {
+            let ((lane_start, first_bits), near) = lane_data;
+            *lane_start = start;
             *first_bits = 0xff << (start % 8);
             match self.coefficient_planes {
                 4 => {
@@ -178,7 +178,7 @@ impl ByteSliced {
             return true;
         }
         self.pool.begin();
-        let independent = self.means.eliminate(self);
+        let independent = self.instruction_set.eliminate(self);
         if !independent {
             self.undo();
         }
@@ -227,7 +227,7 @@ impl ByteSliced {
             layout.columns() as usize <= made_for,
             "the system has fewer columns than the layout"
         );
-        self.means.solve(self, layout, bytes);
+        self.instruction_set.solve(self, layout, bytes);
     }
 }
 

@@ -1,4 +1,4 @@
-//! For targets without instructions for byte-sliced elimination. `Means` cannot be constructed.
+//! For targets without instructions for byte-sliced elimination. `InstructionSet` cannot be constructed.
 
 use super::ByteSliced;
 use crate::kernel::Kernel;
@@ -6,9 +6,9 @@ use crate::ribbon::layout::Layout;
 
 /// Uninhabited: no instructions are available.
 #[derive(Clone, Copy)]
-pub(super) enum Means {}
+pub(super) enum InstructionSet {}
 
-impl Means {
+impl InstructionSet {
     pub(super) fn of(_: Kernel) -> Option<Self> {
         None
     }

@@ -57,11 +57,11 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
     fn solved(&self, panel: usize, column: u32, tables: &[Table; MAX_BYTES]) -> u64 {
         let rows = PANEL * panel..PANEL * (panel + 1);
         let own = panel % Self::BYTES;
-        let (mut demanded, mut square) = (0, 0);
+        let (mut right_sides, mut matrix) = (0, 0);
         let rows = self.coefficients[rows.clone()].iter().zip(&self.right_sides[rows]);
         for (row, (coefficients, right_side)) in rows.enumerate() {
             let columns = coefficients.byte(own);
-            square |= u64::from(columns) << (8 * row);
+            matrix |= u64::from(columns) << (8 * row);
             // `tables[own]` still holds the panel `w` rows later. Only the bits of this byte below
             // the row's own belong to that panel; the loop adds all bits, so the others are
             // cancelled first.
@@ -70,9 +70,9 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
             for (byte, table) in tables[..Self::BYTES].iter().enumerate() {
                 sum ^= table[usize::from(coefficients.byte(byte))];
             }
-            demanded |= u64::from(sum) << (8 * row);
+            right_sides |= u64::from(sum) << (8 * row);
         }
-        solved_upwards(square & ABOVE, demanded)
+        solved_upwards(matrix & ABOVE, right_sides)
     }
 }
 

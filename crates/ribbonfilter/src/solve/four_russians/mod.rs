@@ -30,6 +30,7 @@ mod sums;
 use self::sums::Sums;
 use crate::error::OutOfMemory;
 use crate::ribbon::width::Band;
+use crate::solve::UnderWay;
 use crate::solve::right_side::RightSide;
 use crate::storage::memory::{try_filled, try_filled_huge, try_reserve};
 use alloc::vec::Vec;
@@ -68,22 +69,6 @@ impl<B: Band, R: RightSide> Row<B, R> {
             coefficients: self.coefficients ^ other.coefficients,
             right_side: self.right_side.xor(other.right_side),
         }
-    }
-}
-
-/// The lanes that pass a panel: those from `head` to `tail`. Lanes from `before` on start in the
-/// panel.
-#[derive(Clone, Copy, Default)]
-struct UnderWay {
-    panel: usize,
-    head: usize,
-    before: usize,
-    tail: usize,
-}
-
-impl UnderWay {
-    fn is_empty(self) -> bool {
-        self.head == self.tail
     }
 }
 
@@ -157,7 +142,7 @@ impl<B: Band, R: RightSide> FourRussians<B, R> {
     fn sweep(&mut self) -> bool {
         let mut at = UnderWay::default();
         loop {
-            if at.is_empty() {
+            if at.head == at.tail {
                 let Some(&start) = self.starts.get(at.tail) else { return true };
                 at.panel = start as usize / PANEL;
             }

@@ -1,34 +1,11 @@
 //! Byte-sliced elimination with AVX2: 32 lanes in a vector, products by byte shuffles from tables.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
-use super::vectors::{NO_LANE, Vectors, proven};
-use super::{ByteSliced, Pool, STRIDE, substitute, sweep};
+use super::Pool;
+use super::transpose::transpose;
+use super::vectors::{NO_LANE, Vectors};
 use crate::kernel::avx2::Avx2;
-use crate::ribbon::layout::Layout;
 use core::arch::x86_64::*;
-
-/// See [`ByteSliced::eliminate`].
-pub(super) fn eliminate(cpu: Avx2, planes: &mut ByteSliced) -> bool {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &mut ByteSliced) -> bool {
-        sweep::eliminate(cpu, planes)
-    }
-    proven!(with_features(cpu, planes))
-}
-
-/// See [`ByteSliced::solve`].
-pub(super) fn solve(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn with_features(cpu: Avx2, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-        substitute::solve(cpu, planes, layout, bytes);
-    }
-    proven!(with_features(cpu, planes, layout, bytes));
-}
-
-/// Transposes the lanes of a pool into planes.
-pub(super) fn transpose(_: Avx2, pool: &mut Pool) {
-    proven!(transpose_lanes(pool));
-}
 
 impl Vectors for Avx2 {
     const LANES: usize = 32;
@@ -41,114 +18,111 @@ impl Vectors for Avx2 {
 
     #[inline(always)]
     fn zero(self) -> __m256i {
-        proven!(_mm256_setzero_si256())
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { _mm256_setzero_si256() }
     }
 
     #[inline(always)]
     fn load(self, lanes: &[u8]) -> __m256i {
-        let lanes: &[u8; 32] = lanes.try_into().expect("a vector's lanes");
-        proven!(_mm256_loadu_si256(lanes.as_ptr().cast()))
+        let lanes = lanes.try_into().expect("a vector's lanes");
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { load(lanes) }
     }
 
     #[inline(always)]
     fn store(self, lanes: &mut [u8], vector: __m256i) {
-        let lanes: &mut [u8; 32] = lanes.try_into().expect("a vector's lanes");
-        proven!(_mm256_storeu_si256(lanes.as_mut_ptr().cast(), vector));
+        let lanes = lanes.try_into().expect("a vector's lanes");
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { store(lanes, vector) }
     }
 
     #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
-        proven!(_mm256_and_si256(a, b))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { _mm256_and_si256(a, b) }
     }
 
     #[inline(always)]
     fn or(self, a: __m256i, b: __m256i) -> __m256i {
-        proven!(_mm256_or_si256(a, b))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { _mm256_or_si256(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-        proven!(_mm256_xor_si256(a, b))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { _mm256_xor_si256(a, b) }
     }
 
     #[inline(always)]
     fn up_to(self, count: usize) -> __m256i {
-        proven!({
-            let lane = _mm256_setr_epi8(
-                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                23, 24, 25, 26, 27, 28, 29, 30, 31,
-            );
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(count.min(32) as i8), lane)
-        })
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { first_lanes(count.min(32) as i8) }
     }
 
     #[inline(always)]
     fn nonzero(self, vector: __m256i) -> u64 {
-        let zero = self.zero();
-        u64::from(!proven!(_mm256_movemask_epi8(_mm256_cmpeq_epi8(vector, zero))) as u32)
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { nonzero(vector) }
     }
 
     #[inline(always)]
     fn columns(self, vector: __m256i) -> [u64; 8] {
-        let mut vector = vector;
-        let mut columns = [0; 8];
-        for column in columns.iter_mut().rev() {
-            *column = u64::from(proven!(_mm256_movemask_epi8(vector)) as u32);
-            // Move the next lower bit of every byte to the top.
-            vector = proven!(_mm256_add_epi8(vector, vector));
-        }
-        columns
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { bit_columns(vector) }
     }
 
     #[inline(always)]
     fn lanes(self, columns: [u64; 8]) -> __m256i {
-        let mut lanes = self.zero();
-        for (bit, column) in columns.into_iter().enumerate() {
-            lanes = self.or(lanes, proven!(bit_of_lanes(column as u32, 1 << bit)));
-        }
-        lanes
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { lanes_of(columns) }
     }
 
     #[inline(always)]
-    fn table(self, square: u64) -> Table {
-        proven!(Table::spread(both(square)))
+    fn table(self, matrix: u64) -> Table {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Table::spread(both(matrix)) }
     }
 
     #[inline(always)]
-    fn keep(self, square: u64) -> [u64; 4] {
-        let mut kept = [0; 4];
-        proven!(_mm256_storeu_si256(kept.as_mut_ptr().cast(), both(square)));
-        kept
+    fn keep(self, matrix: u64) -> [u64; 4] {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { words_of(both(matrix)) }
     }
 
     #[inline(always)]
     fn kept(self, kept: &[u64; 4]) -> Table {
-        proven!(Table::spread(_mm256_loadu_si256(kept.as_ptr().cast())))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Table::spread(load_words(kept)) }
     }
 
     #[inline(always)]
-    fn places(words: &mut [u64]) -> &mut [[u64; 4]] {
+    fn as_tables(words: &mut [u64]) -> &mut [[u64; 4]] {
         words.as_chunks_mut().0
     }
 
     #[inline(always)]
     fn factors(self, bytes: __m256i) -> Nibbles {
-        proven!(Nibbles::of(bytes))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Nibbles::of(bytes) }
     }
 
     #[inline(always)]
     fn times(self, table: Table, factors: Nibbles) -> __m256i {
-        proven!(table.times(factors))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { table.times(factors) }
     }
 
     #[inline(always)]
     fn word_times(self, table: Table, bytes: u64) -> u64 {
-        proven!(low_word(table.times(Nibbles::of(_mm256_set1_epi64x(bytes as i64)))))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { low_word(table.times(Nibbles::of(_mm256_set1_epi64x(bytes as i64)))) }
     }
 
     #[inline(always)]
-    fn product(self, square: u64, bytes: u64) -> u64 {
-        proven!(folded(_mm256_shuffle_epi8(both(square), halves(bytes))))
+    fn product(self, matrix: u64, bytes: u64) -> u64 {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { folded(_mm256_shuffle_epi8(both(matrix), halves(bytes))) }
     }
 
     #[inline(always)]
@@ -156,23 +130,16 @@ impl Vectors for Avx2 {
         self,
         words: &[u64; WORDS],
         masked: (usize, u64),
-        squares: &[[[u64; 4]; WORDS]; GROUPS],
+        matrices: &[[[u64; 4]; WORDS]; GROUPS],
     ) -> [u64; GROUPS] {
-        let mut sums = [self.zero(); GROUPS];
-        for (index, &word) in words.iter().enumerate() {
-            let word = if index == masked.0 { word & masked.1 } else { word };
-            let selected = proven!(halves(word));
-            for (sum, squares) in sums.iter_mut().zip(squares) {
-                let kept = proven!(_mm256_loadu_si256(squares[index].as_ptr().cast()));
-                *sum = self.xor(*sum, proven!(_mm256_shuffle_epi8(kept, selected)));
-            }
-        }
-        sums.map(|sum| proven!(folded(sum)))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { sums(words, masked, matrices) }
     }
 
     #[inline(always)]
     fn gather<const VECTORS: usize>(self, lanes: [u64; 8]) -> Gather<VECTORS> {
-        proven!(Gather::new(lanes))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Gather::new(lanes) }
     }
 
     #[inline(always)]
@@ -181,7 +148,8 @@ impl Vectors for Avx2 {
         gather: &Gather<VECTORS>,
         vectors: &[__m256i; VECTORS],
     ) -> u64 {
-        proven!(gather.word(vectors))
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { gather.word(vectors) }
     }
 
     #[inline(always)]
@@ -191,13 +159,82 @@ impl Vectors for Avx2 {
         fn with_features<T>(work: impl FnOnce() -> T) -> T {
             work()
         }
-        proven!(with_features(work))
+        // SAFETY: `self` proves that the CPU has these features.
+        unsafe { with_features(work) }
     }
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        transpose(self, pool);
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { transpose(pool) }
     }
+}
+
+/// All bits of the first `count` lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_lanes(count: i8) -> __m256i {
+    let lane = _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+        25, 26, 27, 28, 29, 30, 31,
+    );
+    _mm256_cmpgt_epi8(_mm256_set1_epi8(count), lane)
+}
+
+/// See [`Vectors::nonzero`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn nonzero(vector: __m256i) -> u64 {
+    let zeros = _mm256_cmpeq_epi8(vector, _mm256_setzero_si256());
+    u64::from(!_mm256_movemask_epi8(zeros) as u32)
+}
+
+/// See [`Vectors::columns`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bit_columns(mut vector: __m256i) -> [u64; 8] {
+    let mut columns = [0; 8];
+    for column in columns.iter_mut().rev() {
+        *column = u64::from(_mm256_movemask_epi8(vector) as u32);
+        // Move the next lower bit of every byte to the top.
+        vector = _mm256_add_epi8(vector, vector);
+    }
+    columns
+}
+
+/// See [`Vectors::lanes`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes_of(columns: [u64; 8]) -> __m256i {
+    let mut lanes = _mm256_setzero_si256();
+    for (bit, column) in columns.into_iter().enumerate() {
+        lanes = _mm256_or_si256(lanes, bit_of_lanes(column as u32, 1 << bit));
+    }
+    lanes
+}
+
+/// See [`Vectors::sums`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums<const WORDS: usize, const GROUPS: usize>(
+    words: &[u64; WORDS],
+    masked: (usize, u64),
+    matrices: &[[[u64; 4]; WORDS]; GROUPS],
+) -> [u64; GROUPS] {
+    let mut vectors = [_mm256_setzero_si256(); GROUPS];
+    for (index, &word) in words.iter().enumerate() {
+        let word = if index == masked.0 { word & masked.1 } else { word };
+        let selected = halves(word);
+        for (vector, matrices) in vectors.iter_mut().zip(matrices) {
+            let products = _mm256_shuffle_epi8(load_words(&matrices[index]), selected);
+            *vector = _mm256_xor_si256(*vector, products);
+        }
+    }
+    let mut sums = [0; GROUPS];
+    for (sum, vector) in sums.iter_mut().zip(vectors) {
+        *sum = folded(vector);
+    }
+    sums
 }
 
 /// Sets `bit` in each lane whose bit of the word `lanes` is set.
@@ -290,7 +327,7 @@ impl Nibbles {
     }
 }
 
-/// The sums of all subsets of a square's eight bytes: `low` is indexed by the low half of the
+/// The sums of all subsets of a matrix's eight bytes: `low` is indexed by the low half of the
 /// selecting byte, `high` by the high half. Each table is stored twice, once for each half of a
 /// vector.
 #[derive(Clone, Copy)]
@@ -366,9 +403,9 @@ fn halves(word: u64) -> __m256i {
 /// The sum of what a pair of tables returned for the low and for the high halves.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn folded(answers: __m256i) -> u64 {
-    let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(answers));
-    low_word(_mm256_xor_si256(answers, high))
+fn folded(sums: __m256i) -> u64 {
+    let high = _mm256_castsi128_si256(_mm256_extracti128_si256::<1>(sums));
+    low_word(_mm256_xor_si256(sums, high))
 }
 
 #[inline]
@@ -380,9 +417,25 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(bytes: &mut [u8; 32], vector: __m256i) {
+pub(super) fn store(bytes: &mut [u8; 32], vector: __m256i) {
     // SAFETY: the reference covers 32 bytes that can be written, and the store needs no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_words(words: &[u64; 4]) -> __m256i {
+    // SAFETY: the reference covers 32 bytes that can be read, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn words_of(vector: __m256i) -> [u64; 4] {
+    let mut words = [0; 4];
+    // SAFETY: the array has 32 bytes that can be written, and the store needs no alignment.
+    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) };
+    words
 }
 
 /// The first word of a vector.
@@ -399,53 +452,4 @@ fn vector_byte<const VECTORS: usize>(vectors: &[__m256i; VECTORS], at: usize) ->
     let mut bytes = [0; 32];
     store(&mut bytes, vectors[at / 32]);
     bytes[at % 32]
-}
-
-#[target_feature(enable = "avx2")]
-fn transpose_lanes(pool: &mut Pool) {
-    let lanes = pool.starts.len();
-    for (word, rows) in pool.rows.chunks_exact(STRIDE).enumerate() {
-        for first in (0..lanes).step_by(32) {
-            let rows: &[u64; 32] = rows[first..][..32].try_into().expect("32 lanes");
-            let planes = &mut pool.planes[8 * word..][..8];
-            for (plane, lanes) in planes.iter_mut().zip(transposed_lanes(rows)) {
-                store(plane.0[first..].first_chunk_mut().expect("32 lanes"), lanes);
-            }
-        }
-    }
-}
-
-/// Transposes the bytes of 32 words: all first bytes, then all second ones, and so on.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn transposed_lanes(rows: &[u64; 32]) -> [__m256i; 8] {
-    // Two words per half of a vector, their bytes interleaved.
-    let by_turns = _mm256_setr_epi8(
-        0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5,
-        13, 6, 14, 7, 15,
-    );
-    let mut pairs = [_mm256_setzero_si256(); 8];
-    for (pair, vector) in pairs.iter_mut().enumerate() {
-        let [a, b] = [2 * pair, 2 * pair + 1].map(|lane| rows[lane] as i64);
-        let [c, d] = [2 * pair + 16, 2 * pair + 17].map(|lane| rows[lane] as i64);
-        *vector = _mm256_shuffle_epi8(_mm256_setr_epi64x(a, b, c, d), by_turns);
-    }
-    let mut quads = [[_mm256_setzero_si256(); 4]; 2];
-    for quad in 0..4 {
-        let (first, second) = (pairs[2 * quad], pairs[2 * quad + 1]);
-        quads[0][quad] = _mm256_unpacklo_epi16(first, second);
-        quads[1][quad] = _mm256_unpackhi_epi16(first, second);
-    }
-    let mut planes = [_mm256_setzero_si256(); 8];
-    for (half, quads) in quads.into_iter().enumerate() {
-        let near =
-            [_mm256_unpacklo_epi32(quads[0], quads[1]), _mm256_unpacklo_epi32(quads[2], quads[3])];
-        let far =
-            [_mm256_unpackhi_epi32(quads[0], quads[1]), _mm256_unpackhi_epi32(quads[2], quads[3])];
-        planes[4 * half] = _mm256_unpacklo_epi64(near[0], near[1]);
-        planes[4 * half + 1] = _mm256_unpackhi_epi64(near[0], near[1]);
-        planes[4 * half + 2] = _mm256_unpacklo_epi64(far[0], far[1]);
-        planes[4 * half + 3] = _mm256_unpackhi_epi64(far[0], far[1]);
-    }
-    planes
 }

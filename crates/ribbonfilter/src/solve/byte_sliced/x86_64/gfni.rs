@@ -2,15 +2,15 @@
 //! instruction.
 //!
 //! `vgf2p8affineqb` multiplies bytes by a bit matrix whose byte `7 - i` determines bit `i` of the
-//! result. That is a square of [`Vectors`] transposed, with its bytes in reverse order. The same
-//! instruction transposes squares.
+//! result. That is a matrix of [`Vectors`] transposed, with its bytes in reverse order. The same
+//! instruction transposes matrices.
 #![expect(unsafe_code, reason = "code that needs the CPU's features, and vector loads")]
 
-use super::vectors::{NO_LANE, Vectors, proven};
-use super::{ByteSliced, DIAGONAL, Pool, avx2, substitute, sweep};
+use super::transpose::transpose;
+use super::vectors::{NO_LANE, Vectors};
+use super::{DIAGONAL, Pool};
 use crate::kernel::avx512::Avx512;
 use crate::kernel::has_features;
-use crate::ribbon::layout::Layout;
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has GFNI and AVX-512 VBMI, and what [`Avx512`] proves.
@@ -22,28 +22,6 @@ impl Gfni {
     pub(super) fn detect(avx512: Avx512) -> Option<Self> {
         has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
     }
-}
-
-/// See [`ByteSliced::eliminate`].
-pub(super) fn eliminate(cpu: Gfni, planes: &mut ByteSliced) -> bool {
-    #[target_feature(
-        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn with_features(cpu: Gfni, planes: &mut ByteSliced) -> bool {
-        sweep::eliminate(cpu, planes)
-    }
-    proven!(with_features(cpu, planes))
-}
-
-/// See [`ByteSliced::solve`].
-pub(super) fn solve(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-    #[target_feature(
-        enable = "gfni,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn with_features(cpu: Gfni, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-        substitute::solve(cpu, planes, layout, bytes);
-    }
-    proven!(with_features(cpu, planes, layout, bytes));
 }
 
 /// Bit `7 - k` of byte `k`.
@@ -79,90 +57,86 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn zero(self) -> __m512i {
-        proven!(_mm512_setzero_si512())
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { _mm512_setzero_si512() }
     }
 
     #[inline(always)]
     fn load(self, lanes: &[u8]) -> __m512i {
-        let lanes: &[u8; 64] = lanes.try_into().expect("a vector's lanes");
-        proven!(_mm512_loadu_si512(lanes.as_ptr().cast()))
+        let lanes = lanes.try_into().expect("a vector's lanes");
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { load(lanes) }
     }
 
     #[inline(always)]
     fn store(self, lanes: &mut [u8], vector: __m512i) {
-        let lanes: &mut [u8; 64] = lanes.try_into().expect("a vector's lanes");
-        proven!(_mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector));
+        let lanes = lanes.try_into().expect("a vector's lanes");
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { store(lanes, vector) }
     }
 
     #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
-        proven!(_mm512_and_si512(a, b))
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { _mm512_and_si512(a, b) }
     }
 
     #[inline(always)]
     fn or(self, a: __m512i, b: __m512i) -> __m512i {
-        proven!(_mm512_or_si512(a, b))
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { _mm512_or_si512(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-        proven!(_mm512_xor_si512(a, b))
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { _mm512_xor_si512(a, b) }
     }
 
     #[inline(always)]
     fn up_to(self, count: usize) -> __m512i {
-        proven!(_mm512_movm_epi8(_bzhi_u64(u64::MAX, count.min(64) as u32)))
+        // SAFETY: `self` proves that the CPU has AVX-512 BW and BMI2.
+        unsafe { _mm512_movm_epi8(_bzhi_u64(u64::MAX, count.min(64) as u32)) }
     }
 
     #[inline(always)]
     fn nonzero(self, vector: __m512i) -> u64 {
-        proven!(_mm512_test_epi8_mask(vector, vector))
+        // SAFETY: `self` proves that the CPU has AVX-512 F and BW.
+        unsafe { _mm512_test_epi8_mask(vector, vector) }
     }
 
     #[inline(always)]
     fn columns(self, vector: __m512i) -> [u64; 8] {
-        let mut columns = [0; 8];
-        proven!({
-            let reversed = _mm512_shuffle_epi8(vector, self.load(&REVERSED));
-            // For each group of eight lanes: their first bits, their second bits, and so on.
-            let diagonal = _mm512_set1_epi64(DIAGONAL as i64);
-            let bits = _mm512_gf2p8affine_epi64_epi8::<0>(diagonal, reversed);
-            let bits = _mm512_permutexvar_epi8(self.load(&TURNED), bits);
-            _mm512_storeu_si512(columns.as_mut_ptr().cast(), bits);
-        });
-        columns
+        // SAFETY: `self` proves that the CPU has GFNI, AVX-512 F, BW and VBMI.
+        unsafe { bit_columns(vector) }
     }
 
     #[inline(always)]
     fn lanes(self, columns: [u64; 8]) -> __m512i {
-        let [a, b, c, d, e, f, g, h] = columns.map(|column| column as i64);
-        proven!({
-            let bits = _mm512_set_epi64(h, g, f, e, d, c, b, a);
-            let bits = _mm512_permutexvar_epi8(self.load(&TURNED_AND_REVERSED), bits);
-            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(DIAGONAL as i64), bits)
-        })
+        // SAFETY: `self` proves that the CPU has GFNI, AVX-512 F and VBMI.
+        unsafe { lanes_of(columns) }
     }
 
     #[inline(always)]
-    fn table(self, square: u64) -> __m512i {
-        proven!({
-            let reversed = _mm512_set1_epi64(square.swap_bytes() as i64);
-            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ANTIDIAGONAL as i64), reversed)
-        })
+    fn table(self, matrix: u64) -> __m512i {
+        // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
+        unsafe { table(matrix) }
     }
 
     #[inline(always)]
-    fn keep(self, square: u64) -> u64 {
-        proven!(low_word(self.table(square)))
+    fn keep(self, matrix: u64) -> u64 {
+        // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
+        unsafe { low_word(table(matrix)) }
     }
 
     #[inline(always)]
     fn kept(self, kept: &u64) -> __m512i {
-        proven!(_mm512_set1_epi64(*kept as i64))
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { _mm512_set1_epi64(*kept as i64) }
     }
 
     #[inline(always)]
-    fn places(words: &mut [u64]) -> &mut [u64] {
+    fn as_tables(words: &mut [u64]) -> &mut [u64] {
         words
     }
 
@@ -173,17 +147,19 @@ impl Vectors for Gfni {
 
     #[inline(always)]
     fn times(self, table: __m512i, factors: __m512i) -> __m512i {
-        proven!(_mm512_gf2p8affine_epi64_epi8::<0>(factors, table))
+        // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
+        unsafe { times(table, factors) }
     }
 
     #[inline(always)]
     fn word_times(self, table: __m512i, bytes: u64) -> u64 {
-        proven!(low_word(self.times(table, _mm512_set1_epi64(bytes as i64))))
+        // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
+        unsafe { low_word(times(table, _mm512_set1_epi64(bytes as i64))) }
     }
 
     #[inline(always)]
-    fn product(self, square: u64, bytes: u64) -> u64 {
-        self.word_times(self.table(square), bytes)
+    fn product(self, matrix: u64, bytes: u64) -> u64 {
+        self.word_times(self.table(matrix), bytes)
     }
 
     #[inline(always)]
@@ -191,57 +167,22 @@ impl Vectors for Gfni {
         self,
         words: &[u64; WORDS],
         masked: (usize, u64),
-        squares: &[[u64; WORDS]; GROUPS],
+        matrices: &[[u64; WORDS]; GROUPS],
     ) -> [u64; GROUPS] {
-        let mask = proven!(_mm512_set1_epi64(masked.1 as i64));
-        let mut sums = [self.zero(); GROUPS];
-        for first in (0..WORDS).step_by(8) {
-            let there = 0xff >> (8 - (WORDS - first).min(8));
-            let own = (1u32 << masked.0 >> first) as u8;
-            let words = proven!({
-                // Words outside the mask `there` are not read, so the load stays within the array.
-                let words = _mm512_maskz_loadu_epi64(there, words[first..].as_ptr().cast());
-                _mm512_mask_and_epi64(words, own, words, mask)
-            });
-            for (sum, squares) in sums.iter_mut().zip(squares) {
-                let squares =
-                    proven!(_mm512_maskz_loadu_epi64(there, squares[first..].as_ptr().cast()));
-                *sum = self.xor(*sum, self.times(squares, words));
-            }
-        }
-        sums.map(|sum| proven!(words_added(sum)))
+        // SAFETY: `self` proves that the CPU has GFNI and AVX-512 F.
+        unsafe { sums(words, masked, matrices) }
     }
 
     #[inline(always)]
     fn gather<const VECTORS: usize>(self, lanes: [u64; 8]) -> Gather {
-        let (mut index, mut present) = (0, 0);
-        for (row, lane) in lanes.into_iter().enumerate() {
-            index |= (lane & 0xff) << (8 * row);
-            present |= u64::from(lane != NO_LANE) << row;
-        }
-        Gather { lanes, index: proven!(_mm512_set1_epi64(index as i64)), present }
+        // SAFETY: `self` proves that the CPU has AVX-512 F.
+        unsafe { Gather::new(lanes) }
     }
 
     #[inline(always)]
     fn gathered<const VECTORS: usize>(self, gather: &Gather, vectors: &[__m512i; VECTORS]) -> u64 {
-        let Gather { lanes, index, present } = *gather;
-        match *vectors.as_slice() {
-            [one] => proven!(low_word(_mm512_maskz_permutexvar_epi8(present, index, one))),
-            [near, far] => {
-                proven!(low_word(_mm512_maskz_permutex2var_epi8(present, near, index, far)))
-            }
-            _ => {
-                let mut word = 0;
-                for (row, lane) in
-                    lanes.into_iter().enumerate().filter(|(_, lane)| *lane != NO_LANE)
-                {
-                    let mut bytes = [0; 64];
-                    self.store(&mut bytes, vectors[lane as usize / 64]);
-                    word |= u64::from(bytes[lane as usize % 64]) << (8 * row);
-                }
-                word
-            }
-        }
+        // SAFETY: `self` proves that the CPU has AVX-512 F and VBMI.
+        unsafe { gather.word(vectors) }
     }
 
     #[inline(always)]
@@ -253,12 +194,14 @@ impl Vectors for Gfni {
         fn with_features<T>(work: impl FnOnce() -> T) -> T {
             work()
         }
-        proven!(with_features(work))
+        // SAFETY: `self` proves that the CPU has these features.
+        unsafe { with_features(work) }
     }
 
     #[inline(always)]
     fn transpose(self, pool: &mut Pool) {
-        avx2::transpose(self.0.into(), pool);
+        // SAFETY: `self` has the token of AVX-512, which proves AVX2, too.
+        unsafe { transpose(pool) }
     }
 }
 
@@ -268,6 +211,131 @@ pub(super) struct Gather {
     lanes: [u64; 8],
     index: __m512i,
     present: u64,
+}
+
+impl Gather {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(lanes: [u64; 8]) -> Self {
+        let (mut index, mut present) = (0, 0);
+        for (row, lane) in lanes.into_iter().enumerate() {
+            index |= (lane & 0xff) << (8 * row);
+            present |= u64::from(lane != NO_LANE) << row;
+        }
+        Self { lanes, index: _mm512_set1_epi64(index as i64), present }
+    }
+
+    /// The bytes of the lanes in one plane, zero where no lane becomes the row.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vbmi")]
+    fn word(&self, vectors: &[__m512i]) -> u64 {
+        let Self { lanes, index, present } = *self;
+        match *vectors {
+            [one] => low_word(_mm512_maskz_permutexvar_epi8(present, index, one)),
+            [near, far] => low_word(_mm512_maskz_permutex2var_epi8(present, near, index, far)),
+            // Lane numbers of more vectors do not fit the index, so the lanes are read one by one.
+            _ => {
+                let mut word = 0;
+                for (row, lane) in
+                    lanes.into_iter().enumerate().filter(|(_, lane)| *lane != NO_LANE)
+                {
+                    let mut bytes = [0; 64];
+                    store(&mut bytes, vectors[lane as usize / 64]);
+                    word |= u64::from(bytes[lane as usize % 64]) << (8 * row);
+                }
+                word
+            }
+        }
+    }
+}
+
+/// See [`Vectors::columns`].
+#[inline]
+#[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
+fn bit_columns(vector: __m512i) -> [u64; 8] {
+    let reversed = _mm512_shuffle_epi8(vector, load(&REVERSED));
+    // For each group of eight lanes: their first bits, their second bits, and so on.
+    let bits = times(reversed, _mm512_set1_epi64(DIAGONAL as i64));
+    let bits = _mm512_permutexvar_epi8(load(&TURNED), bits);
+    let mut columns = [0; 8];
+    // SAFETY: the array has 64 bytes that can be written, and the store needs no alignment.
+    unsafe { _mm512_storeu_si512(columns.as_mut_ptr().cast(), bits) };
+    columns
+}
+
+/// See [`Vectors::lanes`].
+#[inline]
+#[target_feature(enable = "gfni,avx512f,avx512vbmi")]
+fn lanes_of(columns: [u64; 8]) -> __m512i {
+    let [a, b, c, d, e, f, g, h] = columns.map(|column| column as i64);
+    let bits = _mm512_set_epi64(h, g, f, e, d, c, b, a);
+    let bits = _mm512_permutexvar_epi8(load(&TURNED_AND_REVERSED), bits);
+    times(bits, _mm512_set1_epi64(DIAGONAL as i64))
+}
+
+/// See [`Vectors::table`].
+#[inline]
+#[target_feature(enable = "gfni,avx512f")]
+fn table(matrix: u64) -> __m512i {
+    let reversed = _mm512_set1_epi64(matrix.swap_bytes() as i64);
+    times(reversed, _mm512_set1_epi64(ANTIDIAGONAL as i64))
+}
+
+/// See [`Vectors::times`].
+#[inline]
+#[target_feature(enable = "gfni,avx512f")]
+fn times(table: __m512i, factors: __m512i) -> __m512i {
+    _mm512_gf2p8affine_epi64_epi8::<0>(factors, table)
+}
+
+/// See [`Vectors::sums`].
+#[inline]
+#[target_feature(enable = "gfni,avx512f")]
+fn sums<const WORDS: usize, const GROUPS: usize>(
+    words: &[u64; WORDS],
+    masked: (usize, u64),
+    matrices: &[[u64; WORDS]; GROUPS],
+) -> [u64; GROUPS] {
+    let mask = _mm512_set1_epi64(masked.1 as i64);
+    let mut vectors = [_mm512_setzero_si512(); GROUPS];
+    for first in (0..WORDS).step_by(8) {
+        let own = (1u32 << masked.0 >> first) as u8;
+        let words = load_up_to_eight(&words[first..]);
+        let words = _mm512_mask_and_epi64(words, own, words, mask);
+        for (vector, matrices) in vectors.iter_mut().zip(matrices) {
+            let products = times(load_up_to_eight(&matrices[first..]), words);
+            *vector = _mm512_xor_si512(*vector, products);
+        }
+    }
+    let mut sums = [0; GROUPS];
+    for (sum, vector) in sums.iter_mut().zip(vectors) {
+        *sum = words_added(vector);
+    }
+    sums
+}
+
+/// The first eight words of a slice, or all of them and zeros.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_up_to_eight(words: &[u64]) -> __m512i {
+    let present = 0xff >> (8 - words.len().min(8));
+    // SAFETY: a masked load reads only the words in the mask, and the mask has as many bits as the
+    // slice has words, or eight. It needs no alignment.
+    unsafe { _mm512_maskz_loadu_epi64(present, words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the reference covers 64 bytes that can be read, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(bytes: &mut [u8; 64], vector: __m512i) {
+    // SAFETY: the reference covers 64 bytes that can be written, and the store needs no alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
 }
 
 /// The first word of a vector.

@@ -10,17 +10,17 @@ const BELOW: u64 = !(DIAGONAL | ABOVE);
 
 /// See [`ByteSliced::solve`].
 #[inline(always)]
-pub(super) fn solve<V: Vectors>(cpu: V, planes: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
-    match (planes.coefficient_planes, planes.all_planes - planes.coefficient_planes) {
-        (4, 1) => substitute::<V, 4, 1>(cpu, planes, layout, bytes),
-        (4, 2..=4) => substitute::<V, 4, 4>(cpu, planes, layout, bytes),
-        (4, _) => substitute::<V, 4, 8>(cpu, planes, layout, bytes),
-        (8, 1) => substitute::<V, 8, 1>(cpu, planes, layout, bytes),
-        (8, 2..=4) => substitute::<V, 8, 4>(cpu, planes, layout, bytes),
-        (8, _) => substitute::<V, 8, 8>(cpu, planes, layout, bytes),
-        (_, 1) => substitute::<V, 16, 1>(cpu, planes, layout, bytes),
-        (_, 2..=4) => substitute::<V, 16, 4>(cpu, planes, layout, bytes),
-        (_, _) => substitute::<V, 16, 8>(cpu, planes, layout, bytes),
+pub(super) fn solve<V: Vectors>(cpu: V, system: &ByteSliced, layout: &Layout, bytes: &mut [u8]) {
+    match (system.coefficient_planes, system.all_planes - system.coefficient_planes) {
+        (4, 1) => substitute::<V, 4, 1>(cpu, system, layout, bytes),
+        (4, 2..=4) => substitute::<V, 4, 4>(cpu, system, layout, bytes),
+        (4, _) => substitute::<V, 4, 8>(cpu, system, layout, bytes),
+        (8, 1) => substitute::<V, 8, 1>(cpu, system, layout, bytes),
+        (8, 2..=4) => substitute::<V, 8, 4>(cpu, system, layout, bytes),
+        (8, _) => substitute::<V, 8, 8>(cpu, system, layout, bytes),
+        (_, 1) => substitute::<V, 16, 1>(cpu, system, layout, bytes),
+        (_, 2..=4) => substitute::<V, 16, 4>(cpu, system, layout, bytes),
+        (_, _) => substitute::<V, 16, 8>(cpu, system, layout, bytes),
     }
 }
 
@@ -38,25 +38,25 @@ pub(super) fn solve<V: Vectors>(cpu: V, planes: &ByteSliced, layout: &Layout, by
 #[inline(always)]
 fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     cpu: V,
-    planes: &ByteSliced,
+    system: &ByteSliced,
     layout: &Layout,
     bytes: &mut [u8],
 ) {
-    let count = planes.all_planes;
+    let count = system.all_planes;
     let right_sides = count - COEFFICIENTS;
     let block_slots = layout.first_slot_of(1) as usize;
     let mut behind = [[cpu.keep(0); COEFFICIENTS]; BYTES];
     // The rows of a block, one byte per row.
     let mut solved = [[0u8; 64]; BYTES];
-    for (panel, words) in planes.words.chunks_exact(count).enumerate().rev() {
-        let (asked, demanded) =
+    for (panel, words) in system.words.chunks_exact(count).enumerate().rev() {
+        let (coefficients, right_sides_of_rows) =
             words.split_first_chunk::<COEFFICIENTS>().expect("planes of coefficients");
         let near = panel % COEFFICIENTS;
-        let inverse = solved_upwards(asked[near] & ABOVE, DIAGONAL);
-        let sums = cpu.sums(asked, (near, BELOW), &behind);
+        let inverse = solved_upwards(coefficients[near] & ABOVE, DIAGONAL);
+        let sums = cpu.sums(coefficients, (near, BELOW), &behind);
         for byte in 0..right_sides.min(BYTES) {
             // The remaining coefficients are among the panel's own rows.
-            let rows = cpu.product(demanded[byte] ^ sums[byte], inverse);
+            let rows = cpu.product(right_sides_of_rows[byte] ^ sums[byte], inverse);
             behind[byte][near] = cpu.keep(rows);
             solved[byte][8 * panel % block_slots..][..8].copy_from_slice(&rows.to_le_bytes());
         }

@@ -5,20 +5,39 @@
 //! then on. It can therefore stay in the pool: it adds no rows and never becomes a pivot again.
 //! Lanes are not moved, which keeps the planes aligned with `starts` and `first_bits`.
 //!
+//! Why panel by panel over all lanes, and not lane by lane over the panels: the rows of a panel are
+//! then loaded and prepared once for all lanes, and what a lane adds is independent of what other
+//! lanes add, so that a vector of lanes advances without a branch. Algorithm 1 has a branch and a
+//! chain of dependent loads in every step of every lane.
+//!
+//! What the invariants protect:
+//!
+//! - *A lane under way has no coefficients before its panel.* So the byte of a plane that belongs to
+//!   the panel holds these eight columns and, cyclically, those of the panel `w` rows later. Which
+//!   bits are which is known from the start alone (`first_bits`); in all later panels the whole byte
+//!   is the panel's: the lane and all rows that it has added begin before the panel, and reach only
+//!   `w` slots.
+//! - *A full panel never changes*, but for `undo` and `clear`. So its tables can be cached
+//!   (`ByteSliced::cached`) over the sweeps of many pools, and both reset the entry.
+//! - *Rows of earlier pools never change during a sweep.* New rows are reduced by old ones, never
+//!   the other way round. So a pool that is not independent is undone by clearing the rows that it
+//!   filled.
+//!
 //! Vectors may extend beyond the last lane under way. The mask of [`UnderWay::mask`] clears the
 //! panel bits of all lanes past `tail`, so these add no rows and are stored unchanged.
 
 use super::vectors::{NO_LANE, Vectors};
 use super::{ByteSliced, CACHED, DIAGONAL, MAX_LANES, STRIDE};
+use crate::solve::UnderWay;
 use crate::solve::bit_matrix::{ABOVE, ONES, transposed};
 
 /// See [`ByteSliced::eliminate`]. If the result is `false`, the caller must undo the filled rows.
 #[inline(always)]
-pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut ByteSliced) -> bool {
-    match planes.coefficient_planes {
-        4 => cpu.apart(|| sweep::<V, 4>(cpu, planes)),
-        8 => cpu.apart(|| sweep::<V, 8>(cpu, planes)),
-        _ => cpu.apart(|| sweep::<V, 16>(cpu, planes)),
+pub(super) fn eliminate<V: Vectors>(cpu: V, system: &mut ByteSliced) -> bool {
+    match system.coefficient_planes {
+        4 => cpu.apart(|| sweep::<V, 4>(cpu, system)),
+        8 => cpu.apart(|| sweep::<V, 8>(cpu, system)),
+        _ => cpu.apart(|| sweep::<V, 16>(cpu, system)),
     }
 }
 
@@ -29,25 +48,25 @@ pub(super) fn eliminate<V: Vectors>(cpu: V, planes: &mut ByteSliced) -> bool {
 /// lane that vectors cover, and all lanes below `rows` are rows. Lanes from `before` on start in
 /// the current panel.
 #[inline(always)]
-fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced) -> bool {
-    cpu.transpose(&mut planes.pool);
-    let lanes = planes.pool.starts.len();
+fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, system: &mut ByteSliced) -> bool {
+    cpu.transpose(&mut system.pool);
+    let lanes = system.pool.starts.len();
     let (mut head, mut before, mut placed) = (0, 0, 0);
     // All lanes below this one are rows.
     let mut rows = 0;
-    let mut panel = planes.pool.starts[0] as usize / 8;
+    let mut panel = system.pool.starts[0] as usize / 8;
     loop {
-        let tail = planes.pool.tail(panel);
+        let tail = system.pool.tail(panel);
         if placed == tail {
             if tail == lanes {
                 return true;
             }
-            panel = planes.pool.starts[tail] as usize / 8;
+            panel = system.pool.starts[tail] as usize / 8;
             (head, before) = (tail, tail);
             continue;
         }
         rows = rows.max(head);
-        rows += planes.pool.placed_from(rows);
+        rows += system.pool.placed_from(rows);
         // `head` stays where it was in the preceding panel unless a later one saves a vector. The
         // planes just stored are loaded again, and store forwarding is fast only if loads begin
         // where the stores did.
@@ -55,26 +74,16 @@ fn sweep<V: Vectors, const COEFFICIENTS: usize>(cpu: V, planes: &mut ByteSliced)
         if vectors(rows) < vectors(head) {
             head = rows;
         }
-        placed += planes.pass::<V, COEFFICIENTS>(cpu, UnderWay { panel, head, before, tail });
+        placed += system.pass::<V, COEFFICIENTS>(cpu, UnderWay { panel, head, before, tail });
         // A lane that has no coefficients left and is not a row depends on others. The check reads
         // all planes of coefficients, so it follows only every fourth panel. Slots are a multiple
         // of 64, so it also follows the last panel of a system, and no sweep runs past the end.
-        if panel % 4 == 3 && planes.live::<V, COEFFICIENTS>(cpu, head, tail) != tail - placed {
+        if panel % 4 == 3 && system.live::<V, COEFFICIENTS>(cpu, head, tail) != tail - placed {
             return false;
         }
         before = tail;
         panel += 1;
     }
-}
-
-/// The lanes that pass a panel: those from `head` to `tail`. Lanes from `before` on start in the
-/// panel.
-#[derive(Clone, Copy)]
-struct UnderWay {
-    panel: usize,
-    head: usize,
-    before: usize,
-    tail: usize,
 }
 
 impl UnderWay {
@@ -103,11 +112,9 @@ impl ByteSliced {
             match (wide, lanes.div_ceil(V::LANES)) {
                 (_, 0..=1) => self.full::<V, C, 1>(cpu, at),
                 (_, 2) => cpu.apart(|| self.full::<V, C, 2>(cpu, at)),
-                (false, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
-                (false, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
+                (_, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
+                (_, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
                 (false, _) => cpu.apart(|| self.full::<V, C, 20>(cpu, at)),
-                (true, 3) => cpu.apart(|| self.full::<V, C, 3>(cpu, at)),
-                (true, 4) => cpu.apart(|| self.full::<V, C, 4>(cpu, at)),
                 (true, _) => cpu.apart(|| self.full::<V, C, 10>(cpu, at)),
             }
             return 0;
@@ -153,7 +160,8 @@ impl ByteSliced {
     ) {
         let bits = self.panel_bits::<V, COEFFICIENTS, VECTORS>(cpu, at);
         let count = self.all_planes;
-        let tables = &V::places(&mut self.tables)[at.panel % CACHED * (count + 1)..][..count + 1];
+        let tables =
+            &V::as_tables(&mut self.tables)[at.panel % CACHED * (count + 1)..][..count + 1];
         let taken = cpu.kept(&tables[count]);
         let mut rows = [cpu.factors(cpu.zero()); VECTORS];
         for (rows, &bits) in rows.iter_mut().zip(&bits) {
@@ -176,7 +184,8 @@ impl ByteSliced {
         self.cached[panel % CACHED] = panel as u32;
         let count = self.all_planes;
         let words = &self.words[panel * count..][..count];
-        let tables = &mut V::places(&mut self.tables)[panel % CACHED * (count + 1)..][..count + 1];
+        let tables =
+            &mut V::as_tables(&mut self.tables)[panel % CACHED * (count + 1)..][..count + 1];
         for (table, &word) in tables.iter_mut().zip(words) {
             *table = cpu.keep(word);
         }
@@ -306,7 +315,7 @@ impl<const WORDS: usize> Columns<WORDS> {
             words[0] = rows >> (8 * column) & 0xff;
         }
         for (vector, &bits) in bits.iter().enumerate() {
-            let (word, shift) = Self::place::<V>(vector);
+            let (word, shift) = Self::position::<V>(vector);
             for (words, lanes) in columns.iter_mut().zip(cpu.columns(bits)) {
                 words[word] |= lanes << shift;
                 if shift + V::LANES > 64 && word + 1 < WORDS {
@@ -319,9 +328,9 @@ impl<const WORDS: usize> Columns<WORDS> {
 
     /// The word, and the bit in it, at which the lanes of a vector begin.
     #[inline(always)]
-    fn place<V: Vectors>(vector: usize) -> (usize, usize) {
-        let place = 8 + V::LANES * vector;
-        (place / 64, place % 64)
+    fn position<V: Vectors>(vector: usize) -> (usize, usize) {
+        let first = 8 + V::LANES * vector;
+        (first / 64, first % 64)
     }
 
     /// Eight steps of elimination. Afterwards column `j` marks the lanes that add row `j`. Returns
@@ -345,10 +354,10 @@ impl<const WORDS: usize> Columns<WORDS> {
                     *word ^= lanes & has;
                 }
             }
-            let place = 64 * first as u64 + u64::from(pivot);
-            let is_lane = pivot < 64 && place >= 8;
+            let position = 64 * first as u64 + u64::from(pivot);
+            let is_lane = pivot < 64 && position >= 8;
             filled |= u8::from(is_lane) << row;
-            *pivot_of_row = if is_lane { place - 8 } else { NO_LANE };
+            *pivot_of_row = if is_lane { position - 8 } else { NO_LANE };
         }
         (filled, pivots)
     }
@@ -356,7 +365,7 @@ impl<const WORDS: usize> Columns<WORDS> {
     /// The rows that the lanes of a vector add, one byte per lane.
     #[inline(always)]
     fn rows<V: Vectors>(&self, cpu: V, vector: usize) -> V::Vector {
-        let (word, shift) = Self::place::<V>(vector);
+        let (word, shift) = Self::position::<V>(vector);
         let mut columns = [0; 8];
         for (lanes, words) in columns.iter_mut().zip(&self.0) {
             *lanes = words[word] >> shift;

@@ -5,14 +5,14 @@ use crate::testing::Random;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A byte times a square, as [`Vectors`] defines it.
-fn product(square: u64, byte: u8) -> u8 {
-    let rows = square.to_le_bytes().into_iter().enumerate();
+/// A byte times a matrix, as [`Vectors`] defines it.
+fn product(matrix: u64, byte: u8) -> u8 {
+    let rows = matrix.to_le_bytes().into_iter().enumerate();
     rows.fold(0, |sum, (row, byte_of_row)| sum ^ if byte >> row & 1 == 1 { byte_of_row } else { 0 })
 }
 
-fn word_product(square: u64, bytes: u64) -> u64 {
-    u64::from_le_bytes(bytes.to_le_bytes().map(|byte| product(square, byte)))
+fn word_product(matrix: u64, bytes: u64) -> u64 {
+    u64::from_le_bytes(bytes.to_le_bytes().map(|byte| product(matrix, byte)))
 }
 
 fn bytes<V: Vectors>(cpu: V, vector: V::Vector) -> Vec<u8> {
@@ -65,27 +65,27 @@ fn check_lanes<V: Vectors>(cpu: V, random: &mut Random) {
 }
 
 fn check_products<V: Vectors>(cpu: V, random: &mut Random) {
-    let (square, word) = (random.next(), random.next());
+    let (matrix, word) = (random.next(), random.next());
     let (lanes, vector) = draw(cpu, random);
-    let products: Vec<u8> = lanes.iter().map(|&byte| product(square, byte)).collect();
+    let products: Vec<u8> = lanes.iter().map(|&byte| product(matrix, byte)).collect();
     let factors = cpu.factors(vector);
-    assert_eq!(bytes(cpu, cpu.times(cpu.table(square), factors)), products);
-    assert_eq!(bytes(cpu, cpu.times(cpu.kept(&cpu.keep(square)), factors)), products, "kept");
-    assert_eq!(cpu.word_times(cpu.table(square), word), word_product(square, word));
-    assert_eq!(cpu.product(square, word), word_product(square, word));
+    assert_eq!(bytes(cpu, cpu.times(cpu.table(matrix), factors)), products);
+    assert_eq!(bytes(cpu, cpu.times(cpu.kept(&cpu.keep(matrix)), factors)), products, "kept");
+    assert_eq!(cpu.word_times(cpu.table(matrix), word), word_product(matrix, word));
+    assert_eq!(cpu.product(matrix, word), word_product(matrix, word));
 }
 
 fn check_sums<V: Vectors, const WORDS: usize, const GROUPS: usize>(cpu: V, random: &mut Random) {
     let mut words = [0; WORDS];
     words.fill_with(|| random.next());
     let masked = (random.next() as usize % WORDS, random.next());
-    let squares: [[u64; WORDS]; GROUPS] =
+    let matrices: [[u64; WORDS]; GROUPS] =
         core::array::from_fn(|_| core::array::from_fn(|_| random.next()));
-    let kept = squares.map(|squares| squares.map(|square| cpu.keep(square)));
+    let kept = matrices.map(|matrices| matrices.map(|matrix| cpu.keep(matrix)));
     let sums = cpu.sums(&words, masked, &kept);
     words[masked.0] &= masked.1;
-    for (sum, squares) in sums.iter().zip(squares) {
-        let products = squares.iter().zip(words).map(|(&square, word)| word_product(square, word));
+    for (sum, matrices) in sums.iter().zip(matrices) {
+        let products = matrices.iter().zip(words).map(|(&matrix, word)| word_product(matrix, word));
         assert_eq!(*sum, products.fold(0, |sum, product| sum ^ product), "{WORDS} words");
     }
 }
