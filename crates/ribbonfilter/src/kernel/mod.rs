@@ -188,7 +188,6 @@ pub(crate) enum Choice {
 
 impl Kernel {
     /// All kernels that this CPU can run, the best first.
-    #[cfg(any(test, feature = "internals"))]
     pub fn available() -> impl Iterator<Item = Self> {
         let choices = [
             #[cfg(target_arch = "x86_64")]
