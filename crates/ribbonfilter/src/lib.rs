@@ -134,6 +134,7 @@ extern crate std;
 
 mod build;
 mod error;
+mod exact;
 mod filter;
 mod format;
 mod function;
@@ -153,6 +154,7 @@ mod storage;
 mod testing;
 
 pub use error::{AssembleError, BuildError, JoinError, Kind, OpenError, ShrinkError};
+pub use exact::{ExactPlan, ExactSet, ExactSetBuilder, Membership, OtherKeys};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
 #[doc(hidden)]
@@ -174,6 +176,7 @@ const _: () = {
     send_and_sync::<Filter>();
     send_and_sync::<Filter<&[u8]>>();
     send_and_sync::<Function>();
+    send_and_sync::<ExactSet>();
     send_and_sync::<Part>();
     send_and_sync::<Shards>();
     send_and_sync::<Shard>();
@@ -185,5 +188,6 @@ const _: () = {
     send_and_sync::<AssembleError>();
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
+    send::<ExactSetBuilder<'_>>();
     send::<ShardsBuilder<'_>>();
 };

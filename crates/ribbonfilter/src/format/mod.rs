@@ -16,6 +16,7 @@ use crate::{Variant, Width};
 use xxhash_rust::xxh3::xxh3_64;
 
 mod container;
+pub(crate) mod exact;
 mod kind;
 mod layers;
 pub(crate) mod lookup;
