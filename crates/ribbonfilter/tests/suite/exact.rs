@@ -407,13 +407,13 @@ fn members_among_the_others_are_members() {
 fn either_side_may_be_empty() {
     let nobody: [u64; 0] = [];
     let set = ExactSet::build(nobody, nobody).expect("nothing to do");
-    assert_eq!((set.len(), set.universe_len(), set.size_in_bytes()), (0, 0, 46));
+    assert_eq!((set.len(), set.universe_len(), set.size_in_bytes()), (0, 0, 40));
     assert!(!set.contains(1) && set.is_empty());
     let set = ExactSet::build(nobody, 0..1000).expect("nothing to do");
-    assert_eq!((set.universe_len(), set.size_in_bytes()), (1000, 46));
+    assert_eq!((set.universe_len(), set.size_in_bytes()), (1000, 40));
     assert!((0..1000).all(|key| !set.contains(key)));
     let set = ExactSet::build(0..1000, nobody).expect("nothing to do");
-    assert_eq!((set.len(), set.size_in_bytes()), (1000, 46));
+    assert_eq!((set.len(), set.size_in_bytes()), (1000, 40));
     assert!((0..1000).all(|key| set.contains(key)));
     assert_eq!(set.expected_rate(), 1.0);
     assert_eq!(set.lower_bound_bits(), 0.0);
