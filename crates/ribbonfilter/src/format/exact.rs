@@ -146,9 +146,8 @@ impl Table {
         let groups = labels.clone().count();
         let suffice = |&bytes: &usize| {
             let short = labels.clone().map(|label| shortened(label, bytes));
-            let mut next = short.clone().skip(1);
             groups.ilog2() + 1 + UNKNOWN <= 8 * bytes as u32
-                && short.zip(&mut next).all(|(label, next)| label != next)
+                && short.clone().zip(short.skip(1)).all(|(label, next)| label != next)
         };
         let label_bytes = LABEL_BYTES.clone().find(suffice).unwrap_or(*LABEL_BYTES.end());
         Self { groups, label_bytes }
