@@ -104,6 +104,19 @@
 //! # Ok::<(), ribbonfilter::BuildError>(())
 //! ```
 //!
+//! # Exact sets
+//!
+//! If all keys that will ever be queried are known, an [`ExactSet`] has no false positives: a filter
+//! of the members, and a function of one bit for the members and the filter's false positives.
+//!
+//! ```
+//! use ribbonfilter::ExactSet;
+//!
+//! let revoked = ExactSet::build([17, 99], (100..1000).chain(0..17))?;
+//! assert!(revoked.contains(99) && !revoked.contains(100));
+//! # Ok::<(), ribbonfilter::BuildError>(())
+//! ```
+//!
 //! # Shards
 //!
 //! A set that exceeds memory, or whose keys lie with several processes, goes into [`Shards`]: one
@@ -144,6 +157,7 @@ extern crate std;
 
 mod build;
 mod error;
+mod exact;
 mod filter;
 mod format;
 mod function;
@@ -166,6 +180,7 @@ mod testing;
 
 pub use build::BuildOptions;
 pub use error::{BuildError, JoinError, Kind, OpenError, ShrinkError};
+pub use exact::{ExactPlan, ExactSet, ExactSetBuilder, Membership, OtherKeys};
 pub use filter::{Filter, FilterBuilder};
 pub use function::{Function, FunctionBuilder};
 #[cfg(feature = "internals")]
@@ -187,6 +202,7 @@ const _: () = {
     send_and_sync::<Filter>();
     send_and_sync::<Filter<&[u8]>>();
     send_and_sync::<Function>();
+    send_and_sync::<ExactSet>();
     send_and_sync::<Part>();
     send_and_sync::<Shards>();
     send_and_sync::<Shard>();
@@ -197,5 +213,6 @@ const _: () = {
     send_and_sync::<ShrinkError>();
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
+    send::<ExactSetBuilder<'_>>();
     send::<ShardsBuilder<'_>>();
 };

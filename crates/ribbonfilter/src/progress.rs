@@ -79,4 +79,24 @@ impl<'p> Reporter<'p> {
             ControlFlow::Break(()) => Err(BuildError::Cancelled),
         }
     }
+
+    /// Writes finished bytes, and reports how far that is. Returns their number.
+    #[cfg(feature = "std")]
+    pub(crate) fn write(
+        &mut self,
+        bytes: &[u8],
+        mut writer: impl std::io::Write,
+    ) -> Result<u64, BuildError> {
+        /// Bytes between two reports.
+        const PIECE: usize = 1 << 20;
+        let (mut done, total) = (0, bytes.len() as u64);
+        for piece in bytes.chunks(PIECE) {
+            self.report(Phase::Writing, done, total)?;
+            writer.write_all(piece)?;
+            done += piece.len() as u64;
+        }
+        writer.flush()?;
+        self.report(Phase::Writing, total, total)?;
+        Ok(total)
+    }
 }

@@ -4,7 +4,9 @@
 //! opens the filter, which checks the footer, and verifies all checksums. A format that has no
 //! bytes, like JSON, stores a sequence of numbers instead.
 
-use crate::{Effort, Filter, Function, OpenError, OwnedBytes, Part, Shard, Shards, Variant, Width};
+use crate::{
+    Effort, ExactSet, Filter, Function, OpenError, OwnedBytes, Part, Shard, Shards, Variant, Width,
+};
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -74,7 +76,7 @@ macro_rules! as_bytes {
     )*};
 }
 
-as_bytes!(Filter, Function, Part, Shard, Shards);
+as_bytes!(ExactSet, Filter, Function, Part, Shard, Shards);
 
 /// Takes the name of a choice.
 struct Name<T>(PhantomData<T>);

@@ -197,18 +197,8 @@ impl<'p, V: Value> Collected<'p, V> {
     pub(crate) fn write(
         &mut self,
         bytes: &[u8],
-        mut writer: impl std::io::Write,
+        writer: impl std::io::Write,
     ) -> Result<u64, BuildError> {
-        /// Bytes between two progress reports.
-        const PIECE: usize = 1 << 20;
-        let (mut done, total) = (0, bytes.len() as u64);
-        for piece in bytes.chunks(PIECE) {
-            self.progress.report(crate::progress::Phase::Writing, done, total)?;
-            writer.write_all(piece)?;
-            done += piece.len() as u64;
-        }
-        writer.flush()?;
-        self.progress.report(crate::progress::Phase::Writing, total, total)?;
-        Ok(total)
+        self.progress.write(bytes, writer)
     }
 }

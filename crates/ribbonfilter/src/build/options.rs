@@ -2,7 +2,7 @@
 
 use crate::{Effort, Variant, Width};
 
-/// The options of a build, the same for filters, functions and shards.
+/// The options of a build, the same for filters, functions, shards and exact sets.
 ///
 /// Builders have a method for each. A program that gets its options from elsewhere, such as
 /// arguments, a file or another language, fills this struct and passes it to the `options` method of
@@ -38,7 +38,7 @@ pub struct BuildOptions {
     /// The maximum number of bytes of memory that a build takes; by default there is no limit.
     pub max_memory: Option<u64>,
     /// The directory for hashes that exceed `max_memory`; by default they are not written to disk.
-    /// Only filters use it.
+    /// Only filters and exact sets use it.
     #[cfg(feature = "std")]
     pub spill_to: Option<std::path::PathBuf>,
     /// The seed under which keys are hashed.

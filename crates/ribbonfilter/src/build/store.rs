@@ -124,14 +124,49 @@ impl<V: Value> Store<V> {
     /// Reads all spilled keys into memory. The keys in memory are written to the file first,
     /// because the budget may not cover them in addition to the others.
     fn fetch_all(&mut self) -> Result<(), BuildError> {
-        if let Some(runs) = self.spill.as_ref().map(Spill::runs) {
-            self.spill_all(runs)?;
-            self.items = Vec::new();
-        }
+        self.write_rest()?;
         if let Some(spill) = self.spill.take() {
             self.items = spill.load(Group::all(0), 1)?.into_items().into_owned();
         }
         Ok(())
+    }
+
+    /// Writes the keys that are still in memory to the file, if there is one.
+    pub(crate) fn write_rest(&mut self) -> Result<(), BuildError> {
+        if let Some(runs) = self.spill.as_ref().map(Spill::runs) {
+            self.spill_all(runs)?;
+            self.items = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// The maximum number of pieces of spilled keys, as a power of two; `None` if none are spilled.
+    pub(crate) fn cell_bits(&self) -> Option<u32> {
+        self.spill.as_ref().map(|spill| spill.runs().cell_bits)
+    }
+
+    /// The bytes that spilled keys take in memory: a buffer, and the index of their runs.
+    pub(crate) fn spill_bytes(&self) -> u64 {
+        self.spill.as_ref().map_or(0, |spill| {
+            let runs = spill.runs();
+            runs.buffer + runs.index(spill.len())
+        })
+    }
+
+    /// The number of spilled keys in the fullest of `1 << bits` pieces.
+    pub(crate) fn fullest(&self, bits: u32) -> u64 {
+        self.spill.as_ref().map_or(0, |spill| spill.fullest(bits))
+    }
+
+    /// The spilled keys whose top `bits` bits are `number`; `None` if none are spilled.
+    pub(crate) fn read_piece(
+        &self,
+        bits: u32,
+        number: u64,
+    ) -> Result<Option<Vec<Item<u64, V>>>, BuildError> {
+        let Some(spill) = &self.spill else { return Ok(None) };
+        let loaded = spill.load(Group::new(bits, bits, number), 1)?;
+        Ok(Some(loaded.into_items().into_owned()))
     }
 
     /// Removes duplicate keys and returns how many were removed. `kept` bytes of the memory budget

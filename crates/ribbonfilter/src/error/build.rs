@@ -104,6 +104,20 @@ pub enum BuildError {
         /// The position of the pair that contradicts it.
         second: u64,
     },
+    /// A key of an exact set is a member and not one, or two keys of one group have one hash.
+    BothSides {
+        /// The key's hash; in a named group, mixed with the group's.
+        key_hash: u64,
+    },
+    /// Two keys of different groups of an exact set, of which one is a member, have one hash.
+    Collision,
+    /// The other keys of an exact set were not the same when they were read again.
+    OthersChanged {
+        /// The number of keys that were read first.
+        first: u64,
+        /// The number of keys that were read later.
+        later: u64,
+    },
     /// No seed gave a solvable system, however many slots were added.
     Unsolvable {
         /// The number of keys.
@@ -218,6 +232,21 @@ impl fmt::Display for BuildError {
                 "the pairs at positions {first} and {second} have the same key hash but different \
                  values: leave out one of them or, if their keys differ, hash the keys under \
                  another key_seed"
+            ),
+            Self::BothSides { key_hash } => write!(
+                f,
+                "the hash {key_hash:#018x} is among the members and among the others: leave the \
+                 key out on one side or, if two keys have this hash, hash the keys under another \
+                 key_seed"
+            ),
+            Self::Collision => f.write_str(
+                "a member and another key, of different groups, have the same hash: hash the keys \
+                 under another key_seed",
+            ),
+            Self::OthersChanged { first, later } => write!(
+                f,
+                "the other keys changed while the set was built, from {first} to {later} keys: \
+                 pass the same keys every time"
             ),
             Self::Unsolvable { keys, slots } => write!(
                 f,

@@ -29,6 +29,16 @@ pub enum Kind {
     Container,
     /// A [`Shard`](crate::Shard) that stands alone.
     Shard,
+    /// An [`ExactSet`](crate::ExactSet).
+    ExactSet,
+}
+
+impl Kind {
+    /// The name in a sentence.
+    pub(super) fn with_article(&self) -> impl fmt::Display {
+        let article = if *self == Self::ExactSet { "an" } else { "a" };
+        fmt::from_fn(move |f| write!(f, "{article} {self}"))
+    }
 }
 
 impl fmt::Display for Kind {
@@ -39,6 +49,7 @@ impl fmt::Display for Kind {
             Self::Part => "part of a filter",
             Self::Container => "container of shards",
             Self::Shard => "shard",
+            Self::ExactSet => "exact set",
         })
     }
 }

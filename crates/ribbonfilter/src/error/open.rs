@@ -104,7 +104,8 @@ impl fmt::Display for OpenError {
                  release of ribbonfilter"
             ),
             Self::WrongKind { expected, found } => {
-                write!(f, "the bytes hold a {found}, not a {expected}: open them as a {found}")
+                let [found, expected] = [found, expected].map(Kind::with_article);
+                write!(f, "the bytes hold {found}, not {expected}: open them as {found}")
             }
             Self::CorruptFooter => {
                 f.write_str("the footer of the filter is corrupt: copy it or build it again")

@@ -16,6 +16,7 @@ use crate::{Variant, Width};
 mod checks;
 mod container;
 mod content;
+pub(crate) mod exact;
 mod fields;
 mod kind;
 mod layers;

@@ -30,12 +30,14 @@ mod ranges;
 mod single;
 mod solution;
 
+pub(crate) use dispatch::Fuse;
 pub(crate) use locator::Locator;
 pub(crate) use part::InPart;
 pub(crate) use ranges::Ranges;
+pub(crate) use single::QueryKind;
 
 use evaluation::Evaluation;
-use single::{Batch, Located, Opened, QueryKind, Single, by_steps};
+use single::{Batch, Located, Opened, Single, by_steps};
 use solution::Solution;
 
 use crate::format::Footer;
@@ -110,7 +112,7 @@ pub(crate) struct Fused<K: QueryKind> {
     batch: Option<Batch<K, Locator>>,
 }
 
-impl<K: dispatch::Fuse> Probe<K> {
+impl<K: Fuse> Probe<K> {
     /// A probe of the filter or the function in `bytes`.
     #[inline(always)]
     pub(crate) fn of_filter(footer: &Footer, bytes: &[u8], kernel: Kernel) -> Self {

@@ -8,6 +8,7 @@ mod support;
 mod bad_input;
 mod determinism;
 mod elastic;
+mod exact;
 mod fixed_bytes;
 mod functions;
 mod golden;

@@ -1,0 +1,421 @@
+//! From members and others to the bytes of an exact set.
+//!
+//! ```text
+//! count the keys of each group -> plan -> filters of the stored keys
+//!   -> query the filters with all other keys -> function of the stored keys and those that pass
+//! ```
+//!
+//! A key on both sides passes its filter and meets itself when pieces are compared. So every
+//! conflict is found, also if most of the others were never kept.
+
+use super::OtherKeys;
+use super::group::label;
+use super::keys::{EachPiece, InGroup, Keys, Side, Stored, hash_of};
+use super::other_keys::Pass;
+use super::plan::{Choice, Counts, Plan, check_keys, filter_of, function_of, lower_bound};
+use crate::error::BuildError;
+use crate::format::exact::{Content, Rule};
+use crate::kernel::Kernel;
+use crate::progress::{Phase, Progress, Reporter};
+use crate::storage::bytes::OwnedBytes;
+use crate::{Effort, Filter, FilterBuilder, FunctionBuilder};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+
+/// The settings of a build that are not those of its keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) effort: Effort,
+    pub(super) threads: usize,
+    pub(super) kernel: Option<Kernel>,
+    pub(super) key_seed: u64,
+}
+
+/// A source of others that can be read several times.
+pub(super) type Source<'s> = &'s mut dyn FnMut(&mut OtherKeys<'_>) -> Result<(), BuildError>;
+
+/// Builds an exact set of pushed keys and, if there is a source, of others that are read from it.
+pub(super) fn build(
+    mut keys: Keys,
+    source: Option<Source<'_>>,
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    keys.settle()?;
+    let mut counts = Counted(vec![Counts::default(); keys.groups.hashes().len()]);
+    keys.each_piece(&mut counts)?;
+    let Counted(mut counts) = counts;
+    let mut source = match source {
+        Some(source) => Some(Reading::count(source, &mut keys, &mut counts, settings, progress)?),
+        None => None,
+    };
+    check_keys(&counts)?;
+    let plan = Plan::new(&counts, settings.effort)?;
+    // The others that are read and kept, with 16 bytes each in a named group.
+    let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
+    check_memory(&plan, &keys, collected, settings.threads)?;
+    if let Some(source) = &mut source {
+        source.collect_stored(&mut keys, &plan, progress)?;
+    }
+    let filters = first_stage(&keys, &plan, settings, progress)?;
+    if let Some(source) = &mut source {
+        source.collect_passing(&mut keys, &plan, &filters, progress)?;
+    }
+    let groups = groups(&keys, &plan, &counts);
+    let function = second_stage(keys, &plan, &filters, settings, progress)?;
+    assemble(&filters, &function, &groups, &counts, settings.key_seed)
+}
+
+/// Reads others from their source, several times.
+struct Reading<'s> {
+    source: Source<'s>,
+    key_seed: u64,
+    /// The number of keys when they were read first.
+    keys: u64,
+}
+
+impl<'s> Reading<'s> {
+    /// Counts the keys of all groups.
+    fn count(
+        source: Source<'s>,
+        keys: &mut Keys,
+        counts: &mut Vec<Counts>,
+        settings: &Settings,
+        progress: &mut Reporter<'_>,
+    ) -> Result<Self, BuildError> {
+        let mut given = Vec::new();
+        let mut reading = Self { source, key_seed: settings.key_seed, keys: 0 };
+        reading.keys = reading.pass(keys, Pass::Count(&mut given), progress)?;
+        counts.resize(keys.groups.hashes().len(), Counts::default());
+        for (counts, given) in counts.iter_mut().zip(given) {
+            counts.others += match keys.overlap {
+                // It is not known how many of them are members. If all members are among them,
+                // this is exact. It must not be 0, since a group without others stores no keys.
+                true => given.saturating_sub(counts.members).max(given.min(1)),
+                false => given,
+            };
+        }
+        Ok(reading)
+    }
+
+    /// Keeps the others of all groups whose others are stored in a filter.
+    fn collect_stored(
+        &mut self,
+        keys: &mut Keys,
+        plan: &Plan,
+        progress: &mut Reporter<'_>,
+    ) -> Result<(), BuildError> {
+        let in_filter =
+            |choice: &Choice| matches!(choice, Choice::Columns { columns: 1.., inverted: true });
+        if plan.choices.iter().any(in_filter) {
+            self.again(keys, Pass::Stored(&plan.choices), progress)?;
+        }
+        keys.settle()
+    }
+
+    /// Keeps the others that pass a filter, and those of groups without one.
+    fn collect_passing(
+        &mut self,
+        keys: &mut Keys,
+        plan: &Plan,
+        filters: &[(u32, Filter)],
+        progress: &mut Reporter<'_>,
+    ) -> Result<(), BuildError> {
+        self.again(keys, Pass::passing(&plan.choices, filters), progress)?;
+        keys.settle()
+    }
+
+    fn again(
+        &mut self,
+        keys: &mut Keys,
+        pass: Pass<'_>,
+        progress: &mut Reporter<'_>,
+    ) -> Result<(), BuildError> {
+        let later = self.pass(keys, pass, progress)?;
+        match later == self.keys {
+            true => Ok(()),
+            false => Err(BuildError::OthersChanged { first: self.keys, later }),
+        }
+    }
+
+    /// Reads all others; returns their number.
+    fn pass(
+        &mut self,
+        keys: &mut Keys,
+        pass: Pass<'_>,
+        progress: &mut Reporter<'_>,
+    ) -> Result<u64, BuildError> {
+        let mut others = OtherKeys::new(keys, pass, self.key_seed, self.keys, progress);
+        let read = (self.source)(&mut others);
+        let keys = others.end()?;
+        read?;
+        Ok(keys)
+    }
+}
+
+/// Counts the keys of every group.
+struct Counted(Vec<Counts>);
+
+impl EachPiece for Counted {
+    fn piece<V: InGroup>(
+        &mut self,
+        members: &[Stored<V>],
+        others: &[Stored<V>],
+    ) -> Result<(), BuildError> {
+        members.iter().for_each(|key| self.0[key.value.group()].members += 1);
+        others.iter().for_each(|key| self.0[key.value.group()].others += 1);
+        Ok(())
+    }
+}
+
+/// Refuses a set that takes more memory than it may. `collected` bytes of keys are not there yet.
+fn check_memory(
+    plan: &Plan,
+    keys: &Keys,
+    collected: u64,
+    threads: usize,
+) -> Result<(), BuildError> {
+    let Some(limit) = keys.max_memory else { return Ok(()) };
+    let needed = plan.peak_memory(keys.bytes() + collected, 0.0, threads)?;
+    if needed > limit { Err(BuildError::MemoryLimit { needed, limit }) } else { Ok(()) }
+}
+
+/// The filters of the stored keys, with their numbers of columns, ascending.
+fn first_stage(
+    keys: &Keys,
+    plan: &Plan,
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<Vec<(u32, Filter)>, BuildError> {
+    let builder = |columns| {
+        let builder = filter_of(columns, settings.effort).threads(settings.threads);
+        let builder = builder.key_seed(settings.key_seed);
+        match settings.kernel {
+            Some(kernel) => builder.kernel(kernel),
+            None => builder,
+        }
+    };
+    let builders = plan.filters().map(|(columns, _)| (columns, builder(columns))).collect();
+    let mut stored = StoredKeys { choices: &plan.choices, builders };
+    keys.each_piece(&mut stored)?;
+    let mut filters = Vec::new();
+    for (columns, builder) in stored.builders {
+        let filter = builder.progress(|news| forward(progress, news)).finish()?;
+        filters.push((columns, filter));
+    }
+    Ok(filters)
+}
+
+/// Passes the progress of a stage on.
+fn forward(progress: &mut Reporter<'_>, news: Progress) -> ControlFlow<()> {
+    match progress.report(news.phase, news.done, news.total) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}
+
+/// Distributes stored keys among the filters.
+struct StoredKeys<'a> {
+    choices: &'a [Choice],
+    builders: Vec<(u32, FilterBuilder<'static>)>,
+}
+
+impl EachPiece for StoredKeys<'_> {
+    fn piece<V: InGroup>(
+        &mut self,
+        members: &[Stored<V>],
+        others: &[Stored<V>],
+    ) -> Result<(), BuildError> {
+        for (side, keys) in [(Side::Members, members), (Side::Others, others)] {
+            for key in keys {
+                if let Choice::Columns { columns, inverted } = self.choices[key.value.group()]
+                    && inverted == (side == Side::Others)
+                    && let Some(filter) = position(&self.builders, columns)
+                {
+                    self.builders[filter].1.push_hash(hash_of(key));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The position of the filter with this number of columns; `None` for 0 columns.
+#[inline]
+pub(super) fn position<T>(filters: &[(u32, T)], columns: u32) -> Option<usize> {
+    filters.iter().position(|filter| filter.0 == columns)
+}
+
+/// The bytes of the function of all stored keys and of the others that pass their filter; empty if
+/// there are no such keys.
+fn second_stage(
+    keys: Keys,
+    plan: &Plan,
+    filters: &[(u32, Filter)],
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    let mut builder = function_of(settings.effort).threads(settings.threads);
+    builder = builder.key_seed(settings.key_seed);
+    if let Some(kernel) = settings.kernel {
+        builder = builder.kernel(kernel);
+    }
+    let held: usize = filters.iter().map(|(_, filter)| filter.size_in_bytes()).sum();
+    if let Some(limit) = keys.max_memory {
+        builder = builder.max_memory(limit.saturating_sub(held as u64));
+    }
+    let queries = Queries::new(filters);
+    let mut passing = Passing { choices: &plan.choices, queries, builder };
+    progress.report(Phase::Partitioning, 0, 1)?;
+    keys.each_piece(&mut passing)?;
+    progress.report(Phase::Partitioning, 1, 1)?;
+    let Passing { mut queries, mut builder, .. } = passing;
+    queries.finish(|hash, ()| builder.push_hash(hash, 0));
+    drop(keys);
+    if builder.is_empty() {
+        return Ok(OwnedBytes::default());
+    }
+    match builder.progress(|news| forward(progress, news)).finish() {
+        Ok(function) => Ok(function.into_inner()),
+        // Within a group both sides were compared, so the keys are of different groups, or differ
+        // and have the same mixed hash.
+        Err(BuildError::Contradiction { .. }) => Err(BuildError::Collision),
+        Err(BuildError::MemoryLimit { needed, limit }) => {
+            let held = held as u64;
+            Err(BuildError::MemoryLimit { needed: needed + held, limit: limit + held })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Passes stored keys to the function, and the others that pass their filter.
+struct Passing<'a> {
+    choices: &'a [Choice],
+    queries: Queries<'a, ()>,
+    builder: FunctionBuilder<'static>,
+}
+
+impl EachPiece for Passing<'_> {
+    fn piece<V: InGroup>(
+        &mut self,
+        members: &[Stored<V>],
+        others: &[Stored<V>],
+    ) -> Result<(), BuildError> {
+        let Self { choices, queries, builder } = self;
+        for (side, keys) in [(Side::Members, members), (Side::Others, others)] {
+            for key in keys {
+                let Choice::Columns { columns, inverted } = choices[key.value.group()] else {
+                    continue;
+                };
+                if inverted == (side == Side::Others) {
+                    builder.push_hash(hash_of(key), 1);
+                } else {
+                    queries.push(columns, hash_of(key), (), |hash, ()| builder.push_hash(hash, 0));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Queries filters in batches: keys, each with something that is kept with it, go in, and those
+/// that pass come out later.
+pub(super) struct Queries<'a, T> {
+    filters: &'a [(u32, Filter)],
+    /// Of each filter, keys that are not yet queried.
+    pending: Vec<(Vec<u64>, Vec<T>)>,
+}
+
+/// Keys that are queried together.
+const BATCH: usize = 1 << 10;
+
+impl<'a, T: Copy> Queries<'a, T> {
+    pub(super) fn new(filters: &'a [(u32, Filter)]) -> Self {
+        let pending =
+            filters.iter().map(|_| (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH)));
+        Self { filters, pending: pending.collect() }
+    }
+
+    /// Adds a key for the filter with this number of columns. Without a filter, it passes.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        columns: u32,
+        hash: u64,
+        kept: T,
+        mut passes: impl FnMut(u64, T),
+    ) {
+        let Some(filter) = position(self.filters, columns) else {
+            return passes(hash, kept);
+        };
+        let pending = &mut self.pending[filter];
+        pending.0.push(hash);
+        pending.1.push(kept);
+        if pending.0.len() == BATCH {
+            self.query(filter, passes);
+        }
+    }
+
+    /// Queries the keys that are left.
+    pub(super) fn finish(&mut self, mut passes: impl FnMut(u64, T)) {
+        for filter in 0..self.filters.len() {
+            self.query(filter, &mut passes);
+        }
+    }
+
+    fn query(&mut self, filter: usize, mut passes: impl FnMut(u64, T)) {
+        let (hashes, kept) = &mut self.pending[filter];
+        let mut hits = [false; BATCH];
+        self.filters[filter].1.contains_hash_batch_into(hashes, &mut hits);
+        let keys = hashes.iter().zip(kept.iter()).zip(hits);
+        keys.filter(|(_, hit)| *hit).for_each(|((&hash, &kept), _)| passes(hash, kept));
+        hashes.clear();
+        kept.clear();
+    }
+}
+
+/// The groups that have keys: their labels, rules and counts, ascending by label.
+fn groups(keys: &Keys, plan: &Plan, counts: &[Counts]) -> Vec<(u64, Rule, Counts)> {
+    let columns: Vec<u32> = plan.filters().map(|(columns, _)| columns).collect();
+    let rule = |choice: &Choice| match *choice {
+        Choice::All(members) => Rule::All(members),
+        Choice::Columns { columns: wanted, inverted } => {
+            let filter = columns.iter().position(|&columns| columns == wanted);
+            Rule::Stages { filter: filter.map_or(0, |filter| filter + 1), inverted }
+        }
+    };
+    let all = keys.groups.hashes().iter().zip(&plan.choices).zip(counts);
+    let mut groups: Vec<_> = all
+        .filter(|(_, counts)| **counts != Counts::default())
+        .map(|((&hash, choice), &counts)| (label(hash), rule(choice), counts))
+        .collect();
+    groups.sort_unstable_by_key(|&(label, ..)| label);
+    groups
+}
+
+fn assemble(
+    filters: &[(u32, Filter)],
+    function: &OwnedBytes,
+    groups: &[(u64, Rule, Counts)],
+    counts: &[Counts],
+    key_seed: u64,
+) -> Result<OwnedBytes, BuildError> {
+    let mut stages: Vec<&[u8]> = filters.iter().map(|(_, filter)| filter.as_bytes()).collect();
+    if !function.as_ref().is_empty() {
+        stages.push(function.as_ref());
+    }
+    let rules: Vec<_> = groups.iter().map(|&(label, rule, _)| (label, rule)).collect();
+    let content = Content {
+        key_seed,
+        members: counts.iter().map(|counts| counts.members).sum(),
+        others: counts.iter().map(|counts| counts.others).sum(),
+        // In the order of the labels, because the order of a sum changes its rounding.
+        bound: lower_bound(groups.iter().map(|&(.., counts)| counts)),
+        stages: &stages,
+        groups: &rules,
+    };
+    let mut bytes = OwnedBytes::zeroed(content.size_in_bytes() as usize)?;
+    content.write(bytes.as_mut());
+    Ok(bytes)
+}

@@ -1,0 +1,226 @@
+//! Others that are read several times instead of being kept.
+
+use super::construct::Queries;
+use super::keys::{Keys, Side};
+use super::plan::Choice;
+use crate::error::BuildError;
+use crate::progress::{Phase, Reporter};
+use crate::{Filter, Key};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// What is done with the others while they are read.
+pub(super) enum Pass<'a> {
+    /// Counts the keys of each group.
+    Count(&'a mut Vec<u64>),
+    /// Keeps the keys of groups whose others are in a filter.
+    Stored(&'a [Choice]),
+    /// Keeps the keys that pass a filter, and those of groups without a filter.
+    Passing(&'a [Choice], Queries<'a, (u64, u64)>),
+}
+
+impl<'a> Pass<'a> {
+    pub(super) fn passing(choices: &'a [Choice], filters: &'a [(u32, Filter)]) -> Self {
+        Self::Passing(choices, Queries::new(filters))
+    }
+}
+
+/// Keys between two progress reports.
+const REPORTED: u64 = 1 << 16;
+
+/// Takes the other keys of an [`ExactSet`](crate::ExactSet) whenever they are read: see
+/// [`ExactSetBuilder::finish_with`](crate::ExactSetBuilder::finish_with).
+pub struct OtherKeys<'a> {
+    keys: &'a mut Keys,
+    pass: Pass<'a>,
+    key_seed: u64,
+    seen: u64,
+    /// The number of keys, if it is known.
+    total: u64,
+    progress: &'a mut (dyn Progressing + 'a),
+    failure: Option<BuildError>,
+}
+
+/// A [`Reporter`] of any lifetime.
+trait Progressing {
+    fn partitioned(&mut self, done: u64, total: u64) -> Result<(), BuildError>;
+}
+
+impl Progressing for Reporter<'_> {
+    fn partitioned(&mut self, done: u64, total: u64) -> Result<(), BuildError> {
+        self.report(Phase::Partitioning, done, total.max(done))
+    }
+}
+
+impl<'a> OtherKeys<'a> {
+    pub(super) fn new(
+        keys: &'a mut Keys,
+        pass: Pass<'a>,
+        key_seed: u64,
+        total: u64,
+        progress: &'a mut Reporter<'_>,
+    ) -> Self {
+        Self { keys, pass, key_seed, seen: 0, total, progress, failure: None }
+    }
+
+    /// Takes a key.
+    ///
+    /// ```
+    /// use ribbonfilter::ExactSet;
+    ///
+    /// let mut builder = ExactSet::builder();
+    /// builder.push_member("ada");
+    /// let set = builder.finish_with(|others| {
+    ///     others.push("grace");
+    ///     Ok(())
+    /// })?;
+    /// assert!(set.contains("ada") && !set.contains("grace"));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push(&mut self, key: impl Key) {
+        self.push_hash(key.key_hash(self.key_seed));
+    }
+
+    /// Takes a key by its hash, as
+    /// [`ExactSetBuilder::push_other_hash`](crate::ExactSetBuilder::push_other_hash) does.
+    ///
+    /// ```
+    /// # use ribbonfilter::ExactSet;
+    /// let mut builder = ExactSet::builder();
+    /// builder.push_member_hash(1);
+    /// let set = builder.finish_with(|others| {
+    ///     others.push_hash(2);
+    ///     Ok(())
+    /// })?;
+    /// assert!(set.contains_hash(1) && !set.contains_hash(2));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_hash(&mut self, key_hash: u64) {
+        self.take(super::group::UNNAMED, key_hash);
+    }
+
+    /// Takes a key of a group.
+    ///
+    /// ```
+    /// # use ribbonfilter::ExactSet;
+    /// let mut builder = ExactSet::builder();
+    /// builder.push_member_in("poets", "ada");
+    /// let set = builder.finish_with(|others| {
+    ///     others.push_in("poets", "grace");
+    ///     Ok(())
+    /// })?;
+    /// assert!(set.contains_in("poets", "ada").is_member());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_in(&mut self, group: impl Key, key: impl Key) {
+        self.take(group.key_hash(self.key_seed), key.key_hash(self.key_seed));
+    }
+
+    /// Takes a key of a group by the hashes of both, as
+    /// [`ExactSetBuilder::push_other_hash_in`](crate::ExactSetBuilder::push_other_hash_in) does.
+    ///
+    /// ```
+    /// # use ribbonfilter::ExactSet;
+    /// let mut builder = ExactSet::builder();
+    /// builder.push_member_hash_in(7, 1);
+    /// let set = builder.finish_with(|others| {
+    ///     others.push_hash_in(7, 2);
+    ///     Ok(())
+    /// })?;
+    /// assert!(set.contains_hash_in_group(7, 1).is_member());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn push_hash_in(&mut self, group_hash: u64, key_hash: u64) {
+        self.take(group_hash, key_hash);
+    }
+
+    /// Whether the build has failed or was cancelled: further keys are of no use.
+    ///
+    /// ```
+    /// # use ribbonfilter::ExactSet;
+    /// ExactSet::builder().finish_with(|others| {
+    ///     assert!(!others.is_stopped());
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn is_stopped(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    #[inline]
+    fn take(&mut self, group_hash: u64, key_hash: u64) {
+        if self.seen.is_multiple_of(REPORTED) {
+            let reported = self.progress.partitioned(self.seen, self.total);
+            self.note(reported);
+        }
+        self.seen += 1;
+        let group = self.keys.groups.number(group_hash);
+        match &mut self.pass {
+            Pass::Count(counts) => {
+                if group >= counts.len() {
+                    counts.resize(group + 1, 0);
+                }
+                counts[group] += 1;
+            }
+            Pass::Stored(choices) => {
+                if let Some(Choice::Columns { columns: 1.., inverted: true }) = choices.get(group) {
+                    self.keep(group_hash, key_hash);
+                }
+            }
+            Pass::Passing(choices, queries) => match choices.get(group) {
+                Some(&Choice::Columns { columns, inverted }) if columns == 0 || !inverted => {
+                    let hash = super::group::in_group(group_hash, key_hash);
+                    let (keys, failure) = (&mut *self.keys, &mut self.failure);
+                    queries.push(columns, hash, (group_hash, key_hash), |_, (group, key)| {
+                        keep(keys, failure, group, key);
+                    });
+                }
+                _ => {}
+            },
+        }
+    }
+
+    fn keep(&mut self, group_hash: u64, key_hash: u64) {
+        keep(self.keys, &mut self.failure, group_hash, key_hash);
+    }
+
+    fn note(&mut self, done: Result<(), BuildError>) {
+        note(&mut self.failure, done);
+    }
+
+    /// Ends the pass; returns the number of keys.
+    pub(super) fn end(mut self) -> Result<u64, BuildError> {
+        if let Pass::Passing(_, queries) = &mut self.pass {
+            let (keys, failure) = (&mut *self.keys, &mut self.failure);
+            queries.finish(|_, (group, key)| keep(keys, failure, group, key));
+        }
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.seen),
+        }
+    }
+}
+
+/// Keeps a key, unless an earlier one could not be kept.
+fn keep(keys: &mut Keys, failure: &mut Option<BuildError>, group_hash: u64, key_hash: u64) {
+    if failure.is_none() {
+        note(failure, keys.push(Side::Others, group_hash, key_hash));
+    }
+}
+
+fn note(failure: &mut Option<BuildError>, done: Result<(), BuildError>) {
+    if let Err(error) = done {
+        failure.get_or_insert(error);
+    }
+}
+
+impl fmt::Debug for OtherKeys<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OtherKeys").field("seen", &self.seen).finish_non_exhaustive()
+    }
+}
