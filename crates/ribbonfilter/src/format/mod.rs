@@ -158,7 +158,13 @@ impl Footer {
         let what = raw[at::WHAT];
         let columns = get(raw, at::COLUMNS);
         let shape = &mut self.shape;
-        shape.variant = Variant::ALL[usize::from(what >> 2 & 3)];
+        // A table of variants would be a load; this is no instruction at all.
+        shape.variant = match what >> 2 & 3 {
+            0 => Variant::Standard,
+            1 => Variant::Homogeneous,
+            2 => Variant::Balanced,
+            _ => Variant::Bumped,
+        };
         shape.width = Width::ALL[usize::from(what >> 4 & 3)];
         ensure(what >> 7 == 0, "smash")?;
         shape.smash = what >> 6 == 1;
