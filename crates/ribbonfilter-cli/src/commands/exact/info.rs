@@ -95,7 +95,7 @@ impl Description {
             ("universe", format!("{} keys", show::count(self.universe))),
             ("groups", show::count(self.groups)),
             ("size", show::size(self.bytes)),
-            ("bits per member", show::bits(self.bits_per_member)),
+            ("per member", format!("{} bits", show::bits(self.bits_per_member))),
             ("lower bound", show::size(bound)),
             ("overhead", self.overhead()),
             ("outside rate", self.outside_rate.map_or("-".into(), show::rate)),
