@@ -1,78 +1,41 @@
 //! Exact membership within a known universe: which of all issued certificates are revoked?
 //!
-//! A filter of the revoked certificates has false positives, but because the universe is known, all
-//! of them can be listed in advance. A second structure, a function with one-bit values,
-//! distinguishes the revoked certificates from these false positives. Together they are exact for
-//! every issued certificate, and take little more space than the theoretical minimum. Browsers
-//! ship lists of revoked certificates in this way.
+//! Every issuer is a group of its own, because their fractions of revoked certificates differ by
+//! orders of magnitude. Browsers ship lists of revoked certificates in this way.
 //!
 //! Run with `cargo run --release --example revocation`.
 
-use ribbonfilter::{BuildError, Filter, Function};
-use std::f64::consts::LN_2;
+use ribbonfilter::{BuildError, ExactSet, Membership};
 
-const ISSUED: u64 = 2_000_000;
-/// One of this many certificates is revoked.
-const REVOKED: u64 = 100;
+const ISSUERS: u64 = 20;
+const ISSUED: u64 = 100_000;
 
-struct Revocations {
-    /// Returns `false` for most certificates that are not revoked.
-    filter: Filter,
-    /// 1 for revoked certificates, 0 for the false positives of the filter.
-    exact: Function,
+/// Whether a certificate is revoked: the knowledge of the issuing authority. Issuer `i` revokes
+/// one certificate in `3 * 2^i`, roughly.
+fn is_revoked(issuer: u64, serial: u64) -> bool {
+    let random = (serial ^ issuer << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (random ^ random >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1 << 32) / (3 << issuer)
 }
 
-impl Revocations {
-    fn build(issued: impl Iterator<Item = u64> + Clone) -> Result<Self, BuildError> {
-        let revoked: Vec<u64> = issued.clone().filter(is_revoked).collect();
-        // One more column in the filter costs one bit per revoked certificate, and halves the false
-        // positives in the function. This rate minimises the sum.
-        let others = issued.clone().count() - revoked.len();
-        let rate = (revoked.len() as f64 / (others as f64 * LN_2)).min(0.5);
-        let filter = Filter::build(&revoked, rate)?;
-        let passing = issued.filter(|certificate| filter.contains(certificate));
-        let pairs = passing.map(|certificate| (certificate, is_revoked(&certificate).into()));
-        let exact = Function::build(pairs, 1)?;
-        Ok(Self { filter, exact })
-    }
-
-    fn contains(&self, certificate: u64) -> bool {
-        self.filter.contains(certificate) && self.exact.get(certificate) == 1
-    }
+fn certificates() -> impl Iterator<Item = (u64, u64)> {
+    (0..ISSUERS).flat_map(|issuer| (0..ISSUED).map(move |serial| (issuer, serial)))
 }
 
 fn main() -> Result<(), BuildError> {
-    let issued = (0..ISSUED).map(serial);
-    let list = Revocations::build(issued.clone())?;
-    assert!(
-        issued.clone().all(|certificate| list.contains(certificate) == is_revoked(&certificate))
-    );
+    let revoked = certificates().filter(|&(issuer, serial)| is_revoked(issuer, serial));
+    // The others are read twice instead of being kept in memory.
+    let others = || certificates().filter(|&(issuer, serial)| !is_revoked(issuer, serial));
+    let list = ExactSet::builder().build_with_groups(revoked, others)?;
 
-    let revoked = issued.filter(is_revoked).count() as u64;
-    let sizes = [list.filter.size_in_bytes(), list.exact.size_in_bytes()];
-    let bits = |bytes: usize| bytes as f64 * 8.0 / revoked as f64;
-    // Any exact list identifies one of `binomial(ISSUED, revoked)` sets. The sum is the
-    // logarithm of this number.
-    let least: f64 =
-        (0..revoked).map(|k| ((ISSUED - k) as f64 / (revoked - k) as f64).log2()).sum();
-    let (all, least) = (bits(sizes[0] + sizes[1]), least / revoked as f64);
-    println!("{revoked} of {ISSUED} certificates are revoked, and every answer is right");
-    println!("filter    {:>7} bytes  {:.3} bits a revoked one", sizes[0], bits(sizes[0]));
-    println!("function  {:>7} bytes  {:.3}", sizes[1], bits(sizes[1]));
-    println!("together  {:>7} bytes  {all:.3}", sizes[0] + sizes[1]);
-    println!(
-        "the least that any list takes  {least:.3}, {:.1} % less",
-        (1.0 - least / all) * 100.0
-    );
+    for (issuer, serial) in certificates() {
+        let expected = Membership::from(is_revoked(issuer, serial));
+        assert_eq!(list.contains_in(issuer, serial), expected);
+    }
+    assert_eq!(list.contains_in("an issuer that nobody knows", 1), Membership::UnknownGroup);
+
+    let (revoked, issued) = (list.len(), list.universe_len());
+    println!("{revoked} of {issued} certificates are revoked, and every result is right");
+    println!("{} bytes, {:.3} bits per revoked one", list.size_in_bytes(), list.bits_per_member());
+    println!("{:.2} % above the least possible size", list.overhead() * 100.0);
     Ok(())
-}
-
-/// The serial number of a certificate.
-fn serial(number: u64) -> u64 {
-    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// Whether a certificate is revoked: the knowledge of the issuing authority.
-fn is_revoked(serial: &u64) -> bool {
-    (serial ^ serial >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 < (1 << 32) / REVOKED
 }

@@ -99,6 +99,19 @@
 //! # Ok::<(), ribbonfilter::BuildError>(())
 //! ```
 //!
+//! # Exact sets
+//!
+//! If all keys that will ever be queried are known, an [`ExactSet`] has no false positives: a filter
+//! of the members, and a function of one bit for the members and the filter's false positives.
+//!
+//! ```
+//! use ribbonfilter::ExactSet;
+//!
+//! let revoked = ExactSet::build([17, 99], (100..1000).chain(0..17))?;
+//! assert!(revoked.contains(99) && !revoked.contains(100));
+//! # Ok::<(), ribbonfilter::BuildError>(())
+//! ```
+//!
 //! # Shards
 //!
 //! A set that exceeds memory, or whose keys lie with several processes, goes into [`Shards`]: one

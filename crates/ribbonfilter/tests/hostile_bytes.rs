@@ -13,7 +13,7 @@ mod hostile;
 mod support;
 
 use hostile::{FOOTER_BYTES, ask_everything, fitted, seal, sealed};
-use ribbonfilter::{Filter, Function, Shards, Split, Variant, Width};
+use ribbonfilter::{ExactSet, Filter, Function, Shards, Split, Variant, Width};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Keys, build, builder, kinds, random, scale};
@@ -161,9 +161,35 @@ fn functions() -> impl Iterator<Item = Function> {
     })
 }
 
+/// Exact sets with no, one and two stages, with and without groups.
+fn exact_sets() -> impl Iterator<Item = ExactSet> {
+    let sizes = [(0, 20), (30, 30), (60, 2000), (2000, 60)].into_iter();
+    let ungrouped = sizes.map(|(members, others)| {
+        let mut builder = ExactSet::builder().key_seed(9);
+        builder.extend_member_hashes(hashes(members));
+        builder.extend_other_hashes(hashes(members + others).skip(members as usize));
+        builder.finish().expect("ordinary keys build")
+    });
+    let grouped = [false, true].into_iter().map(|unnamed| {
+        let mut builder = ExactSet::builder();
+        for (group, members) in [(1, 0), (2, 300), (3, 100), (4, 5), (5, 290), (6, 150), (7, 20)] {
+            let group = if unnamed && group == 3 { 0 } else { random(4, group) };
+            for (index, hash) in hashes(300).enumerate() {
+                match index < members {
+                    true => builder.push_member_hash_in(group, hash),
+                    false => builder.push_other_hash_in(group, hash),
+                }
+            }
+        }
+        builder.finish().expect("ordinary keys build")
+    });
+    ungrouped.chain(grouped)
+}
+
 /// Structures of every kind.
 fn victims() -> Vec<Victim> {
     let mut victims = Vec::new();
+    victims.extend(exact_sets().map(|set| Victim::new(&set, set.as_bytes())));
     for filter in filters() {
         victims.push(Victim::new(&filter, filter.as_bytes()));
         let cut = filter.cut(2).unwrap_or_default();

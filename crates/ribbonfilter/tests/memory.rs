@@ -8,7 +8,7 @@ mod support;
 
 #[cfg(feature = "std")]
 use ribbonfilter::FilterBuilder;
-use ribbonfilter::{BuildError, Filter, Function, Variant, Width};
+use ribbonfilter::{BuildError, ExactSet, Filter, Function, Variant, Width};
 use support::{Keys, kernel, scale};
 
 /// A field of `/proc/self/status`, in bytes.
@@ -109,6 +109,59 @@ fn measure_spilling((variant, width, threads): (Variant, Width, usize)) {
     assert!(planned <= limit && taken <= limit, "{taken} of {planned}: {variant} {width}");
     let (here, _) = build(Filter::builder());
     assert!(filter.as_bytes() == here.as_bytes(), "{variant} {width}");
+}
+
+/// How an exact set gets its others.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug)]
+enum Others {
+    Spilled,
+    SpilledInGroups,
+    ReadTwice,
+}
+
+/// 24 MiB for an exact set of 5 * 10^6 keys, which is less than the size of their hashes.
+#[cfg(feature = "std")]
+#[test]
+fn an_exact_set_stays_within_its_limit() {
+    let cases = [Others::Spilled, Others::SpilledInGroups, Others::ReadTwice];
+    each_in_a_process("an_exact_set_stays_within_its_limit", &cases, measure_exact);
+}
+
+#[cfg(feature = "std")]
+fn measure_exact(form: Others) {
+    if !reset_peak() {
+        return; // a system that does not let one measure
+    }
+    let (members, keys, limit) = (20_000, 5_000_000, 24 << 20);
+    let before = status("VmRSS");
+    let mut builder = ExactSet::builder().max_memory(limit).kernel(kernel());
+    let hash = |index| Keys::Random.hash(index);
+    let set = match form {
+        Others::ReadTwice => {
+            builder.extend_member_hashes((0..members).map(hash));
+            builder.finish_with(|others| {
+                (members..keys).for_each(|index| others.push_hash(hash(index)));
+                Ok(())
+            })
+        }
+        Others::Spilled => {
+            builder = builder.spill_to(std::env::temp_dir());
+            builder.extend_member_hashes((0..members).map(hash));
+            builder.extend_other_hashes((members..keys).map(hash));
+            builder.finish()
+        }
+        Others::SpilledInGroups => {
+            builder = builder.spill_to(std::env::temp_dir());
+            (0..members).for_each(|index| builder.push_member_hash_in(index % 9, hash(index)));
+            (members..keys).for_each(|index| builder.push_other_hash_in(index % 9, hash(index)));
+            builder.finish()
+        }
+    };
+    let taken = peak_since_reset() - before;
+    println!("{form:?}: {:.1} MB taken, {:.1} MB allowed", taken as f64 / 1e6, limit as f64 / 1e6);
+    assert_eq!(set.expect("within the limit").universe_len(), keys);
+    assert!(taken <= limit, "{taken} of {limit}: {form:?}");
 }
 
 fn measure((value_bits, variant, width, threads): Case) {

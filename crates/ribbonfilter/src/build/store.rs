@@ -145,6 +145,14 @@ impl<V: Value> Store<V> {
         self.spill.as_ref().map(|spill| spill.runs().cell_bits)
     }
 
+    /// The bytes that spilled keys take in memory: a buffer, and the index of their runs.
+    pub(crate) fn spill_bytes(&self) -> u64 {
+        self.spill.as_ref().map_or(0, |spill| {
+            let runs = spill.runs();
+            runs.buffer + runs.index(spill.len())
+        })
+    }
+
     /// The number of spilled keys in the fullest of `1 << bits` pieces.
     pub(crate) fn fullest(&self, bits: u32) -> u64 {
         self.spill.as_ref().map_or(0, |spill| spill.fullest(bits))

@@ -394,7 +394,9 @@ fn assemble(
     key_seed: u64,
 ) -> Result<OwnedBytes, BuildError> {
     let mut stages: Vec<&[u8]> = filters.iter().map(|(_, filter)| filter.as_bytes()).collect();
-    stages.push(function.as_ref());
+    if !function.as_ref().is_empty() {
+        stages.push(function.as_ref());
+    }
     let rules: Vec<_> = groups.iter().map(|&(hash, rule, _)| (hash, rule)).collect();
     let content = Content {
         key_seed,

@@ -118,8 +118,12 @@ impl<V: InGroup> Sides<V> {
         Ok(())
     }
 
+    /// The bytes that all keys take in memory, without a piece of spilled ones.
     fn bytes_in_memory(&self) -> u64 {
-        ((self.members.items.len() + self.others.items.len()) * size_of::<Stored<V>>()) as u64
+        let bytes = |store: &Store<V>| {
+            (store.items.len() * size_of::<Stored<V>>()) as u64 + store.spill_bytes()
+        };
+        bytes(&self.members) + bytes(&self.others)
     }
 
     /// The number of pieces, as a power of two, so that a piece of spilled keys takes at most

@@ -28,8 +28,8 @@ pub use other_keys::OtherKeys;
 pub use plan::ExactPlan;
 
 use crate::Key;
-use crate::error::{BuildError, Kind, OpenError};
-use crate::format::exact::{Exact, Rule};
+use crate::error::{BuildError, OpenError};
+use crate::format::exact::{self, Exact, Rule};
 use crate::format::{Content, Footer};
 use crate::kernel::Kernel;
 use crate::query::{self, Probe, QueryKind, Retrieval, in_hashes};
@@ -142,8 +142,9 @@ struct Stage<K: QueryKind> {
 }
 
 impl<K: QueryKind> Stage<K> {
-    fn new(footer: &Footer, bytes: &[u8], range: Range<usize>, kernel: Kernel) -> Self {
-        Self { probe: Probe::of_filter(footer, &bytes[range.clone()], kernel), range }
+    fn new(stage: &exact::Stage, bytes: &[u8], kernel: Kernel) -> Self {
+        let range = stage.with_what_follows();
+        Self { probe: Probe::of_filter(&stage.footer, &bytes[range.clone()], kernel), range }
     }
 
     #[inline]
@@ -260,22 +261,17 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     fn open_with(data: D, kernel: Kernel) -> Result<Self, OpenError> {
         let bytes = data.as_ref();
         let exact = Exact::read(bytes)?;
-        let mut filters = Vec::with_capacity(exact.filters.len());
-        for range in &exact.filters {
-            let footer = Footer::read(&bytes[range.clone()], Kind::Filter)?;
-            filters.push(Stage::new(&footer, bytes, range.clone(), kernel));
-        }
-        let function = match exact.function.clone() {
-            Some(range) => {
-                let footer = Footer::read(&bytes[range.clone()], Kind::Function)?;
-                let one_bit = footer.shape.columns == 1;
-                if !one_bit || footer.content != (Content::Function { fingerprint_bits: 0 }) {
-                    return Err(OpenError::Inconsistent { field: "function" });
-                }
-                Some(Stage::new(&footer, bytes, range, kernel))
-            }
-            None => None,
+        let (function, filters) = match exact.stages.split_last() {
+            Some((function, filters)) => (Some(function), filters),
+            None => (None, &[][..]),
         };
+        let one_bit = Content::Function { fingerprint_bits: 0 };
+        let is_one_bit = |footer: &Footer| footer.content == one_bit && footer.shape.columns == 1;
+        if function.is_some_and(|function| !is_one_bit(&function.footer)) {
+            return Err(OpenError::Inconsistent { field: "function" });
+        }
+        let filters = filters.iter().map(|filter| Stage::new(filter, bytes, kernel)).collect();
+        let function = function.map(|function| Stage::new(function, bytes, kernel));
         let unnamed = exact.rule(bytes, UNNAMED);
         let len = bytes.len();
         Ok(Self { data, exact, filters, function, unnamed, len })
@@ -618,7 +614,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn lower_bound_bits(&self) -> f64 {
-        self.exact.bound()
+        self.exact.bound.into()
     }
 
     /// All stored bits over the [lower bound](Self::lower_bound_bits), minus one; infinite if that
@@ -667,10 +663,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         let Rule::Stages { filter, inverted } = rule else {
             return f64::from(u8::from(rule == Rule::All(true)));
         };
-        let range = filter.checked_sub(1).and_then(|filter| self.exact.filters.get(filter));
-        let bytes = range.and_then(|range| self.data.as_ref().get(range.clone()));
-        let footer = bytes.and_then(|bytes| Footer::read(bytes, Kind::Filter).ok());
-        let rate = footer.map_or(1.0, |footer| footer.rate()) / 2.0;
+        let filter = filter.checked_sub(1).and_then(|filter| self.exact.stages.get(filter));
+        let rate = filter.map_or(1.0, |filter| filter.footer.rate()) / 2.0;
         if inverted { 1.0 - rate } else { rate }
     }
 

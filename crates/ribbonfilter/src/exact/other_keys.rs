@@ -154,7 +154,7 @@ impl<'a> OtherKeys<'a> {
 
     #[inline]
     fn take(&mut self, group_hash: u64, key_hash: u64) {
-        if self.seen % REPORTED == 0 {
+        if self.seen.is_multiple_of(REPORTED) {
             let reported = self.progress.partitioned(self.seen, self.total);
             self.note(reported);
         }

@@ -1,35 +1,35 @@
-//! The bytes of an exact set: its stages, the table of groups, the directory, and the footer.
+//! The bytes of an exact set: the table of groups, the stages, their entries, and the footer.
 //!
 //! ```text
-//! filter 1 | … | filter F | function | group hashes | rules | lengths | footer
+//! group hashes | rules | filter 1 | … | filter F | function | entries | footer
 //! ```
 //!
-//! Every stage is a complete filter or function with a footer of its own, so that opening one
-//! checks it as it would be checked alone. Opening reads the directory and these footers; entries
-//! of the table are checked when they are read.
+//! A stage is the data of a filter or a function, without its footer, most of whose fields would
+//! be the same in all sets: the entry has the others. Opening reads footer and entries and locates
+//! the stages from the last to the first; entries of the table are checked when they are read.
 
 use super::kind::kind_of;
-use super::{
-    FOOTER_BYTES, MAX_KEYS, at, check_recognised, data_check, get, little_endian, put, seal_footer,
-};
+use super::{FOOTER_BYTES, Footer, at, check_recognised, data_check, get, put, seal_footer};
+use crate::Variant;
 use crate::error::{Kind, OpenError};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The maximum number of filters: one for every number of columns.
-pub(crate) const MAX_FILTERS: usize = 32;
-/// The unit of the stored lower bound: this many make a bit.
-const UNITS: f64 = 16.0;
-/// A stage of at least `LARGE` bytes begins at a multiple of this: on a cache line.
+/// The maximum number of stages: a filter for every number of columns, and the function.
+const MAX_STAGES: usize = 33;
+/// A stage of at least `LARGE` bytes begins at a multiple of `ALIGNMENT`: on a cache line.
 const ALIGNMENT: u64 = 64;
 const LARGE: u64 = 1 << 16;
-/// Bytes of a stage's length in the directory.
-const LENGTH: usize = 6;
-/// Bytes of a group's hash and of its rule.
+/// Bytes of a stage's entry: the number of zeros that precede the stage, then fields of its footer.
+const ENTRY: usize = 10;
+/// The fields of a stage's footer that its entry has. The others follow: there are keys, the
+/// columns are a whole number, and the rate is the nominal one.
+const FIELDS: [Range<usize>; 2] = [at::SEGMENT_SLOTS, at::COLUMNS.start..at::VERSIONS];
+/// The number of keys that stands for any: what else the entry has does not depend on it.
+const SOME_KEYS: u64 = 1;
+/// Bytes of a group's hash, and of its hash and rule.
 const HASH: usize = 8;
-const ENTRY: usize = HASH + 1;
-/// The rule in the footer if the table has the rules of all groups.
-const IN_TABLE: u8 = 0xff;
+const GROUP: usize = HASH + 1;
 /// The filling, in bits 5 and 6 of byte 29, that distinguishes an exact set from a container.
 pub(super) const FILLING: u8 = 3;
 
@@ -38,9 +38,9 @@ mod field {
     use core::ops::Range;
 
     pub(super) const OTHERS: Range<usize> = 14..20;
-    pub(super) const BOUND: Range<usize> = 20..26;
-    pub(super) const FILTERS: usize = 26;
-    pub(super) const UNNAMED: usize = 27;
+    pub(super) const GROUPS: Range<usize> = 20..24;
+    pub(super) const BOUND: Range<usize> = 24..28;
+    pub(super) const STAGES: usize = 30;
 }
 
 /// How the keys of a group are queried.
@@ -61,17 +61,71 @@ impl Rule {
         }
     }
 
-    /// The rule of a set with this number of filters, and a function or none.
+    /// The rule of a set with this number of stages, of which the last is the function.
     #[inline]
-    fn decode(code: u8, filters: usize, function: bool) -> Option<Self> {
+    fn decode(code: u8, stages: usize) -> Option<Self> {
         let filter = usize::from(code / 2).wrapping_sub(1);
         match code {
             0 | 1 => Some(Self::All(code == 1)),
-            _ if function && filter <= filters => {
-                Some(Self::Stages { filter, inverted: code % 2 == 1 })
-            }
+            _ if filter < stages => Some(Self::Stages { filter, inverted: code % 2 == 1 }),
             _ => None,
         }
+    }
+}
+
+/// A filter or the function of an exact set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stage {
+    pub(crate) footer: Footer,
+    data: Range<usize>,
+}
+
+impl Stage {
+    /// Reads the stage that ends at `end`. Returns also the number of zeros that precede it.
+    fn read(
+        bytes: &[u8],
+        end: usize,
+        entry: &[u8; ENTRY],
+        kind: Kind,
+    ) -> Result<(Self, usize), OpenError> {
+        let mut raw = [0; FOOTER_BYTES];
+        put(&mut raw, at::KEYS, SOME_KEYS);
+        let (padding, fields) = (usize::from(entry[0]), &entry[1..]);
+        let (slots, rest) = fields.split_at(FIELDS[0].len());
+        raw[FIELDS[0].clone()].copy_from_slice(slots);
+        raw[FIELDS[1].clone()].copy_from_slice(rest);
+        let mut footer = Footer::EMPTY;
+        footer.decode(&bytes[..end], &raw, kind)?;
+        if !matches!(footer.shape.variant, Variant::Standard | Variant::Bumped) {
+            return wrong("variant of a stage");
+        }
+        let size = usize::try_from(footer.shape.data_bytes()).ok();
+        let Some(start) = size.and_then(|size| end.checked_sub(size)) else {
+            return wrong("size of a stage");
+        };
+        if padding as u64 >= ALIGNMENT || padding > start {
+            return wrong("padding");
+        }
+        Ok((Self { footer, data: start..end }, padding))
+    }
+
+    /// The entry of a complete filter or function, and its data.
+    fn entry(complete: &[u8], padding: u64) -> ([u8; ENTRY], &[u8]) {
+        let (data, raw) = complete.split_last_chunk::<FOOTER_BYTES>().expect("a footer");
+        debug_assert!(raw[at::BOUNDARY.start..at::RATE.end] == [0; 8]);
+        let mut entry = [0; ENTRY];
+        entry[0] = padding as u8;
+        let (slots, rest) = entry[1..].split_at_mut(FIELDS[0].len());
+        slots.copy_from_slice(&raw[FIELDS[0].clone()]);
+        rest.copy_from_slice(&raw[FIELDS[1].clone()]);
+        (entry, data)
+    }
+
+    /// The location of the data, followed by as many bytes as follow the data of a filter: a
+    /// footer's size, since entries and footer follow the last stage.
+    #[inline]
+    pub(crate) fn with_what_follows(&self) -> Range<usize> {
+        self.data.start..self.data.end + FOOTER_BYTES
     }
 }
 
@@ -81,20 +135,18 @@ pub(crate) struct Exact {
     pub(crate) key_seed: u64,
     pub(crate) members: u64,
     pub(crate) others: u64,
-    /// The lower bound of the size, in the stored form.
-    bound: u64,
-    /// The locations of the filters.
-    pub(crate) filters: Vec<Range<usize>>,
-    /// The location of the function, if any group needs it.
-    pub(crate) function: Option<Range<usize>>,
-    /// The location of the table of groups, which is empty if only the unnamed group has keys.
-    table: Range<usize>,
-    /// The rule of the unnamed group; `None` if the table has it.
+    /// The number of groups in the table; 0 if only the unnamed group has keys.
+    groups: usize,
+    /// The least bits that any exact set of the same sizes takes on average.
+    pub(crate) bound: f32,
+    /// The filters and, if any group needs it, the function as the last.
+    pub(crate) stages: Vec<Stage>,
+    /// The rule of the unnamed group, if there is no table.
     unnamed: Option<Rule>,
 }
 
 impl Exact {
-    /// Reads footer and directory at the end of `bytes`, and locates everything else.
+    /// Reads footer and entries at the end of `bytes`, and locates everything else.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, OpenError> {
         let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
             return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
@@ -104,83 +156,53 @@ impl Exact {
         if found != expected {
             return Err(OpenError::WrongKind { expected, found });
         }
-        if raw[at::WHAT] >> 2 > 0 || raw[at::SEGMENTS] & 31 > 0 || raw[at::SEED] > 0 {
+        let stages = usize::from(raw[field::STAGES]);
+        let groups = get(raw, field::GROUPS) as usize;
+        let code = raw[at::SEGMENTS] & 31;
+        let unnamed = Rule::decode(code, stages).filter(|_| groups == 0);
+        if raw[at::WHAT] >> 2 > 0 || groups > 0 && code > 0 {
             return wrong("reserved part");
         }
-        Self::locate(data, raw)
-    }
-
-    fn locate(data: &[u8], raw: &[u8; FOOTER_BYTES]) -> Result<Self, OpenError> {
-        let count = usize::from(raw[field::FILTERS]);
-        if count > MAX_FILTERS {
-            return wrong("number of filters");
-        }
-        let Some(directory) = data.len().checked_sub((count + 1) * LENGTH) else {
-            return wrong("directory");
-        };
-        let mut stages = Vec::with_capacity(count + 1);
-        let mut end = 0;
-        for length in data[directory..].chunks_exact(LENGTH) {
-            let stage = place(end, little_endian(length));
-            end = stage.end;
-            // The length of untrusted bytes may exceed the address space.
-            stages.push(stage.start as usize..stage.end as usize);
-        }
-        if end > directory as u64 {
-            let expected = end + (data.len() - directory + FOOTER_BYTES) as u64;
-            let len = (data.len() + FOOTER_BYTES) as u64;
-            return Err(OpenError::WrongLength { len, expected });
-        }
-        let function = stages.pop().filter(|function| !function.is_empty());
-        let table = end as usize..directory;
-        if !table.len().is_multiple_of(ENTRY) {
-            return wrong("table of groups");
-        }
-        let unnamed = match raw[field::UNNAMED] {
-            IN_TABLE if !table.is_empty() => None,
-            code if table.is_empty() => Rule::decode(code, count, function.is_some()),
-            _ => return wrong("table of groups"),
-        };
-        if unnamed.is_none() && table.is_empty() {
+        if groups == 0 && unnamed.is_none() {
             return wrong("rule");
         }
-        let (members, others) = (get(raw, at::KEYS), get(raw, field::OTHERS));
-        let (key_seed, bound) = (get(raw, at::KEY_SEED), get(raw, field::BOUND));
-        Ok(Self { key_seed, members, others, bound, filters: stages, function, table, unnamed })
+        let bound = f32::from_bits(get(raw, field::BOUND) as u32);
+        if !(0.0..f32::INFINITY).contains(&bound) {
+            return wrong("lower bound");
+        }
+        Ok(Self {
+            key_seed: get(raw, at::KEY_SEED),
+            members: get(raw, at::KEYS),
+            others: get(raw, field::OTHERS),
+            groups,
+            bound,
+            stages: locate(data, stages, groups)?,
+            unnamed,
+        })
     }
 
-    /// The least bits that any exact set of the same sizes takes on average.
-    pub(crate) fn bound(&self) -> f64 {
-        self.bound as f64 / UNITS
-    }
-
-    /// The number of groups; the unnamed group counts if it has keys, and if it is the only one.
+    /// The number of groups; 1 if there is only the unnamed one.
     pub(crate) fn groups(&self) -> u64 {
-        (self.table.len() / ENTRY).max(1) as u64
-    }
-
-    /// Whether the table has the rules of all groups.
-    pub(crate) fn has_table(&self) -> bool {
-        !self.table.is_empty()
+        self.groups.max(1) as u64
     }
 
     /// The rule of the group with this hash; `None` if there is no such group. 0 is the hash of
     /// the unnamed group.
     #[inline]
     pub(crate) fn rule(&self, bytes: &[u8], group_hash: u64) -> Option<Rule> {
-        if !self.has_table() {
+        if self.groups == 0 {
             return self.unnamed.filter(|_| group_hash == 0);
         }
         let (hashes, rules) = self.table(bytes)?;
-        let number = find(hashes, group_hash)?;
-        Rule::decode(*rules.get(number)?, self.filters.len(), self.function.is_some())
+        let group = find(hashes, group_hash)?;
+        Rule::decode(*rules.get(group)?, self.stages.len())
     }
 
     /// The hashes and the rules of all groups.
     #[inline]
     fn table<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [[u8; HASH]], &'a [u8])> {
-        let table = bytes.get(self.table.clone())?;
-        let (hashes, rules) = table.split_at(table.len() / ENTRY * HASH);
+        let table = bytes.get(..self.groups * GROUP)?;
+        let (hashes, rules) = table.split_at(self.groups * HASH);
         Some((hashes.as_chunks().0, rules))
     }
 
@@ -192,23 +214,45 @@ impl Exact {
         }
         let (hashes, rules) = self.table(bytes).ok_or(OpenError::CorruptData)?;
         let ascending = hashes.windows(2).all(|pair| hash_of(&pair[0]) < hash_of(&pair[1]));
-        let decodes =
-            |&code| Rule::decode(code, self.filters.len(), self.function.is_some()).is_some();
-        match ascending && rules.iter().all(decodes) {
-            true => Ok(()),
-            false => wrong("table of groups"),
-        }
+        let known = |&code| Rule::decode(code, self.stages.len()).is_some();
+        if ascending && rules.iter().all(known) { Ok(()) } else { wrong("table of groups") }
     }
 }
 
-/// All that is written of an exact set in addition to its stages.
+/// Locates the stages, and checks that the table of groups precedes the first.
+fn locate(data: &[u8], stages: usize, groups: usize) -> Result<Vec<Stage>, OpenError> {
+    if stages > MAX_STAGES {
+        return wrong("number of stages");
+    }
+    let Some(mut end) = data.len().checked_sub(stages * ENTRY) else {
+        return wrong("number of stages");
+    };
+    let entries = data[end..].as_chunks().0;
+    let mut located = Vec::with_capacity(stages);
+    for entry in entries.iter().rev() {
+        // The function is the last stage.
+        let kind = if located.is_empty() { Kind::Function } else { Kind::Filter };
+        let (stage, padding) = Stage::read(data, end, entry, kind)?;
+        end = stage.data.start - padding;
+        located.push(stage);
+    }
+    let table = groups as u64 * GROUP as u64;
+    if end as u64 != table {
+        let len = (data.len() + FOOTER_BYTES) as u64;
+        return Err(OpenError::WrongLength { len, expected: len - end as u64 + table });
+    }
+    located.reverse();
+    Ok(located)
+}
+
+/// All that is written of an exact set.
 pub(crate) struct Content<'a> {
     pub(crate) key_seed: u64,
     pub(crate) members: u64,
     pub(crate) others: u64,
     /// The lower bound of the size in bits.
     pub(crate) bound: f64,
-    /// The bytes of the filters, and those of the function, which may be empty.
+    /// The filters and the function, complete; none if no group needs any.
     pub(crate) stages: &'a [&'a [u8]],
     /// The groups, ascending by hash.
     pub(crate) groups: &'a [(u64, Rule)],
@@ -224,34 +268,40 @@ impl Content<'_> {
         }
     }
 
+    /// The number of groups in the table.
+    fn listed(&self) -> u64 {
+        if self.unnamed().is_some() { 0 } else { self.groups.len() as u64 }
+    }
+
     /// The size of the exact set in bytes.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        let groups = if self.unnamed().is_some() { 0 } else { self.groups.len() };
-        size_in_bytes(self.stages.iter().map(|stage| stage.len() as u64), groups as u64)
+        size_in_bytes(self.stages.iter().map(|stage| stage.len() as u64), self.listed())
     }
 
     /// Writes the exact set into bytes of its size, which are zero.
     pub(crate) fn write(&self, bytes: &mut [u8]) {
-        let mut end = 0;
+        let (mut end, mut entries) = (self.write_table(bytes), Vec::new());
         for stage in self.stages {
-            let Range { start, end: after } = place(end, stage.len() as u64);
-            bytes[start as usize..after as usize].copy_from_slice(stage);
-            end = after;
+            let place = place(end as u64, stage.len() as u64);
+            let (entry, data) = Stage::entry(stage, place.start - end as u64);
+            bytes[place.start as usize..place.end as usize].copy_from_slice(data);
+            entries.extend_from_slice(&entry);
+            end = place.end as usize;
         }
-        let mut rest = &mut bytes[end as usize..];
-        let mut append = |field: &[u8]| {
-            let (place, after) = core::mem::take(&mut rest).split_at_mut(field.len());
-            place.copy_from_slice(field);
-            rest = after;
-        };
-        if self.unnamed().is_none() {
-            self.groups.iter().for_each(|(hash, _)| append(&hash.to_le_bytes()));
-            self.groups.iter().for_each(|(_, rule)| append(&[rule.encode()]));
-        }
-        for stage in self.stages {
-            append(&(stage.len() as u64).to_le_bytes()[..LENGTH]);
-        }
+        bytes[end..][..entries.len()].copy_from_slice(&entries);
         seal_footer(bytes, self.encode());
+    }
+
+    /// Writes the table of groups; returns its size.
+    fn write_table(&self, bytes: &mut [u8]) -> usize {
+        let groups = self.listed() as usize;
+        let (hashes, rest) = bytes.split_at_mut(groups * HASH);
+        let entries = hashes.as_chunks_mut().0.iter_mut().zip(rest).zip(self.groups);
+        for ((stored, code), (hash, rule)) in entries.take(groups) {
+            *stored = hash.to_le_bytes();
+            *code = rule.encode();
+        }
+        groups * GROUP
     }
 
     fn encode(&self) -> [u8; FOOTER_BYTES] {
@@ -259,31 +309,32 @@ impl Content<'_> {
         put(&mut raw, at::KEY_SEED, self.key_seed);
         put(&mut raw, at::KEYS, self.members);
         put(&mut raw, field::OTHERS, self.others);
-        put(&mut raw, field::BOUND, (libm::round(self.bound * UNITS) as u64).min(MAX_KEYS));
-        raw[field::FILTERS] = (self.stages.len() - 1) as u8;
-        raw[field::UNNAMED] = self.unnamed().map_or(IN_TABLE, Rule::encode);
+        put(&mut raw, field::GROUPS, self.listed());
+        put(&mut raw, field::BOUND, (self.bound as f32).to_bits().into());
+        raw[field::STAGES] = self.stages.len() as u8;
         raw[at::WHAT] = Kind::Container as u8;
-        raw[at::SEGMENTS] = FILLING << 5;
+        raw[at::SEGMENTS] = FILLING << 5 | self.unnamed().map_or(0, Rule::encode);
         raw[at::VERSIONS] = super::VERSIONS;
         raw[at::MAGIC].copy_from_slice(&super::MAGIC);
         raw
     }
 }
 
-/// The size of an exact set whose stages have these sizes, with a table of `groups` groups.
+/// The size of an exact set whose stages have these sizes as complete filters and functions, with
+/// a table of `groups` groups.
 pub(crate) fn size_in_bytes(stages: impl Iterator<Item = u64>, groups: u64) -> u64 {
-    let (mut end, mut lengths) = (0, 0);
-    for stage in stages {
-        end = place(end, stage).end;
-        lengths += LENGTH as u64;
-    }
-    end + groups * ENTRY as u64 + lengths + FOOTER_BYTES as u64
+    let table = groups * GROUP as u64;
+    let end = stages
+        .fold((table, 0), |(end, entries), stage| (place(end, stage).end, entries + ENTRY as u64));
+    end.0 + end.1 + FOOTER_BYTES as u64
 }
 
-/// The location of a stage of `length` bytes, given that `before` bytes precede it.
-fn place(before: u64, length: u64) -> Range<u64> {
-    let start = if length >= LARGE { before.next_multiple_of(ALIGNMENT) } else { before };
-    start..start + length
+/// The location of the data of a stage that has `complete` bytes with its footer, given that
+/// `before` bytes precede it.
+fn place(before: u64, complete: u64) -> Range<u64> {
+    let data = complete - FOOTER_BYTES as u64;
+    let start = if data >= LARGE { before.next_multiple_of(ALIGNMENT) } else { before };
+    start..start + data
 }
 
 #[inline]

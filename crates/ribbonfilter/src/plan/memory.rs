@@ -64,7 +64,7 @@ impl Runs {
     }
 
     /// The size in bytes of the index of the runs of `keys` keys.
-    fn index(&self, keys: u64) -> u64 {
+    pub(crate) fn index(&self, keys: u64) -> u64 {
         keys.div_ceil(self.items) * (8 << self.cell_bits)
     }
 }

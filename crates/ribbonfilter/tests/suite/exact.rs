@@ -407,13 +407,13 @@ fn members_among_the_others_are_members() {
 fn either_side_may_be_empty() {
     let nobody: [u64; 0] = [];
     let set = ExactSet::build(nobody, nobody).expect("nothing to do");
-    assert_eq!((set.len(), set.universe_len(), set.size_in_bytes()), (0, 0, 46));
+    assert_eq!((set.len(), set.universe_len(), set.size_in_bytes()), (0, 0, 40));
     assert!(!set.contains(1) && set.is_empty());
     let set = ExactSet::build(nobody, 0..1000).expect("nothing to do");
-    assert_eq!((set.universe_len(), set.size_in_bytes()), (1000, 46));
+    assert_eq!((set.universe_len(), set.size_in_bytes()), (1000, 40));
     assert!((0..1000).all(|key| !set.contains(key)));
     let set = ExactSet::build(0..1000, nobody).expect("nothing to do");
-    assert_eq!((set.len(), set.size_in_bytes()), (1000, 46));
+    assert_eq!((set.len(), set.size_in_bytes()), (1000, 40));
     assert!((0..1000).all(|key| set.contains(key)));
     assert_eq!(set.expected_rate(), 1.0);
     assert_eq!(set.lower_bound_bits(), 0.0);
@@ -507,4 +507,24 @@ fn copies_are_equal_and_files_can_be_opened() {
     let shifted = [&[0], &bytes[..]].concat();
     let shifted = ExactSet::open(&shifted[1..]).expect("the same bytes");
     assert!((0..5000).all(|index: u64| shifted.contains(index) == is_member(index, 100)));
+}
+
+/// The way to ship updates that `docs/exact.md` describes: a small set of all keys for which the
+/// old one is wrong.
+#[test]
+fn a_set_of_the_changes_corrects_the_old_one() {
+    let (before, today) =
+        (0..scale(20_000, 200_000, 2_000_000), 5000..scale(21_000, 220_000, 2_200_000));
+    let was_member = |key: &u64| is_member(*key, 10);
+    let is_member_today = |key: &u64| was_member(key) || is_member(key ^ 1 << 50, 1);
+    let (members, others): (Vec<u64>, Vec<u64>) = before.partition(was_member);
+    let base = ExactSet::build(members, others).expect("ordinary keys build");
+    let wrong = |key: &u64| base.contains(key) != is_member_today(key);
+    let changes = builder()
+        .build_with(today.clone().filter(wrong), || today.clone().filter(|key| !wrong(key)))
+        .expect("ordinary keys build");
+    for key in today {
+        assert_eq!(base.contains(key) != changes.contains(key), is_member_today(&key), "{key}");
+    }
+    assert!(changes.size_in_bytes() < base.size_in_bytes() / 3, "{changes:?} {base:?}");
 }

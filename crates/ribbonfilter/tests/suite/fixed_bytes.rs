@@ -6,7 +6,7 @@
 //! construction version and replace the digests with those that the test prints.
 
 use crate::support::{Keys, build, builder, kinds, random};
-use ribbonfilter::{Effort, Filter, Function, Key, Shards, Split, Variant, Width};
+use ribbonfilter::{Effort, ExactSet, Filter, Function, Key, Shards, Split, Variant, Width};
 
 /// The construction version of these digests.
 const CONSTRUCTION_VERSION: u8 = 1;
@@ -47,6 +47,7 @@ const THOROUGH_FILTERS: [(Variant, Width, u64); 7] = [
 
 const FUNCTIONS: u64 = 0x7cee_79ef_f8c1_aa98;
 const CONTAINERS: u64 = 0x364e_a181_8aa3_2798;
+const EXACT_SETS: u64 = 0xfe92_6222_3f92_114d;
 
 /// A digest of a sequence of byte strings.
 #[derive(Default)]
@@ -139,4 +140,32 @@ fn containers_parts_and_smaller_filters() {
     digest.add(filter.shrink_to_rate(0.02).expect("smaller").as_bytes());
     filter.split_columns(&[4, 5]).expect("two").iter().for_each(|part| digest.add(part.as_bytes()));
     assert!(digest.0 == CONTAINERS, "containers: other bytes than before: {:#018x}", digest.0);
+}
+
+/// Exact sets of many fractions of members, and one of many groups.
+#[test]
+fn exact_sets() {
+    let mut digest = Digest::default();
+    for effort in [Effort::Normal, Effort::Thorough] {
+        for (members, others) in
+            [(0, 0), (1, 0), (1, 1), (1, 5000), (30, 20_000), (700, 6000), (4000, 4001), (9000, 40)]
+        {
+            let mut builder = ExactSet::builder().effort(effort);
+            builder.extend_members(0..members);
+            builder.extend_others(members..members + others);
+            let set = builder.finish().expect("ordinary keys build");
+            assert_version(set.as_bytes());
+            digest.add(set.as_bytes());
+        }
+    }
+    let mut builder = ExactSet::builder();
+    for index in 0..100_000 {
+        let group = index % 61;
+        match random(7, index) % 2000 < group * group {
+            true => builder.push_member_in(group, index),
+            false => builder.push_other_in(group, index),
+        }
+    }
+    digest.add(builder.finish().expect("ordinary keys build").as_bytes());
+    assert!(digest.0 == EXACT_SETS, "exact sets: other bytes than before: {:#018x}", digest.0);
 }

@@ -9,7 +9,7 @@
 
 use crate::support::builder;
 use ribbonfilter::{
-    Filter, FilterBuilder, Function, Part, Shards, ShardsBuilder, Split, Variant, Width,
+    ExactSet, Filter, FilterBuilder, Function, Part, Shards, ShardsBuilder, Split, Variant, Width,
 };
 use std::path::PathBuf;
 
@@ -229,5 +229,68 @@ fn golden_containers_answer_for_ever() {
             assert!(shards.contains(key(index)), "{} lost key {index}", golden.name);
         }
         assert!(shards.as_bytes() == built.as_bytes(), "{} came out differently", golden.name);
+    }
+}
+
+/// A golden exact set: its name, how its keys are spread over groups, and the members of a
+/// thousand keys in each group.
+struct GoldenExact {
+    name: &'static str,
+    keys: u64,
+    /// The members of a thousand keys, by group. The first group has no name.
+    groups: &'static [u64],
+}
+
+#[rustfmt::skip]
+const EXACT: [GoldenExact; 6] = [
+    GoldenExact { name: "v1-exact-empty", keys: 0, groups: &[0] },
+    GoldenExact { name: "v1-exact-no-members", keys: 100, groups: &[0] },
+    GoldenExact { name: "v1-exact-one-stage", keys: 2000, groups: &[500] },
+    GoldenExact { name: "v1-exact-two-stages", keys: 50_000, groups: &[20] },
+    GoldenExact { name: "v1-exact-inverted", keys: 20_000, groups: &[970] },
+    GoldenExact { name: "v1-exact-groups", keys: 60_000, groups: &[10, 0, 1000, 3, 900, 500, 80] },
+];
+
+impl GoldenExact {
+    fn group(&self, index: u64) -> usize {
+        (index % self.groups.len() as u64) as usize
+    }
+
+    fn is_member(&self, index: u64) -> bool {
+        crate::support::random(8, index) % 1000 < self.groups[self.group(index)]
+    }
+
+    fn built(&self) -> ExactSet {
+        let mut builder = ExactSet::builder().key_seed(self.keys);
+        for index in 0..self.keys {
+            match (self.group(index), self.is_member(index)) {
+                (0, true) => builder.push_member(key(index)),
+                (0, false) => builder.push_other(key(index)),
+                (group, true) => builder.push_member_in(group, key(index)),
+                (group, false) => builder.push_other_in(group, key(index)),
+            }
+        }
+        builder.finish().expect("ordinary keys build")
+    }
+}
+
+#[test]
+fn golden_exact_sets_answer_for_ever() {
+    for golden in &EXACT {
+        let path = path(golden.name);
+        if std::env::var_os("RIBBONFILTER_WRITE_GOLDEN").is_some() && !path.exists() {
+            std::fs::write(&path, golden.built().as_bytes()).expect("a writable tree");
+        }
+        let set = ExactSet::open_file(&path).expect(golden.name);
+        set.verify().expect(golden.name);
+        assert_eq!(set.universe_len(), golden.keys);
+        for index in 0..golden.keys {
+            let found = match golden.group(index) {
+                0 => set.contains(key(index)),
+                group => set.contains_in(group, key(index)).is_member(),
+            };
+            assert_eq!(found, golden.is_member(index), "{}: key {index}", golden.name);
+        }
+        assert!(set.as_bytes() == golden.built().as_bytes(), "{} differs", golden.name);
     }
 }

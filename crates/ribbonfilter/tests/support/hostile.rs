@@ -3,7 +3,7 @@
 //! The mutation tests and the fuzz targets share this file. It follows `docs/format.md` and uses
 //! no code of the library to compute checksums.
 
-use ribbonfilter::{Filter, Function, Part, Shard, Shards};
+use ribbonfilter::{ExactSet, Filter, Function, Membership, Part, Shard, Shards};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of the footer.
@@ -93,6 +93,8 @@ fn seal_shards(bytes: &mut [u8]) -> Option<usize> {
     let (shards, size) = (number(&raw[14..18]), number(&raw[18..23]));
     match raw[29] >> 5 {
         2 => seal_ranges(rest, shards, raw),
+        // An exact set has one checksum of everything.
+        3 => Some(0),
         filling => {
             let entries = if filling & 4 == 0 { shards } else { 1 };
             let begin = rest.len().checked_sub(entries.checked_mul(ENTRY)?)?;
@@ -145,7 +147,8 @@ pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
     let part = Part::open(bytes).is_ok_and(|part| ask_part(&part, hashes));
     let shards = Shards::open(bytes).is_ok_and(|shards| ask_shards(&shards, hashes));
     let shard = Shard::open(bytes).is_ok_and(ask_shard);
-    filter || function || part || shards || shard
+    let exact = ExactSet::open(bytes).is_ok_and(|exact| ask_exact(&exact, hashes));
+    filter || function || part || shards || shard || exact
 }
 
 /// A query that opens the filter itself accepts and rejects the same bytes as `open`, and returns
@@ -235,4 +238,26 @@ fn ask_shard(shard: Shard<&[u8]>) -> bool {
         assert!(verified && assembled.verify().is_ok());
     }
     verified
+}
+
+fn ask_exact(set: &ExactSet<&[u8]>, hashes: &[u64]) -> bool {
+    let hits = set.contains_hash_batch(hashes);
+    let unnamed = set.contains_hash_in_group(0, hashes[0]) != Membership::UnknownGroup;
+    for (&hash, hit) in hashes.iter().zip(hits) {
+        assert_eq!(set.contains_hash(hash), hit);
+        assert!(!unnamed || set.contains_hash_in_group(0, hash) == hit.into());
+    }
+    // Every group of the table, and hashes next to them.
+    let groups = (set.groups() as usize).min(set.size_in_bytes() / 9).min(100);
+    for group in set.as_bytes().chunks_exact(8).take(groups) {
+        let group = u64::from_le_bytes(group.try_into().expect("eight bytes"));
+        for group in [group.wrapping_sub(1), group, group.wrapping_add(1)] {
+            let _ = set.contains_hash_in_group(group, hashes[0]);
+        }
+    }
+    assert!((0.0..=1.0).contains(&set.expected_rate()));
+    assert!(set.expected_rate_in("group").is_none_or(|rate| (0.0..=1.0).contains(&rate)));
+    let _ = set.contains_batch_in("group", hashes);
+    let _ = format!("{set:?} {} {}", set.bits_per_member(), set.lower_bound_bits());
+    set.verify().is_ok()
 }
