@@ -5,6 +5,7 @@ mod blocks;
 mod check;
 mod constants;
 mod edges;
+mod exact;
 mod figures;
 mod hashes;
 mod html;
@@ -60,6 +61,8 @@ enum Command {
     Hashes(hashes::Arguments),
     /// Build with little memory and the hashes on disk; check time, memory and results
     Spill(spill::Arguments),
+    /// Compare exact sets with clubcard; or build one of many certificates and check all of them
+    Exact(exact::Arguments),
     /// Query filters from all threads billions of times; check that no key is missing
     Soak(soak::Arguments),
     /// Count the seeds that builds try, compared with the plan
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Hashes(arguments) => print(|| hashes::run(&arguments)),
         Command::Blocks(arguments) => print(|| blocks::run(&arguments)),
         Command::Spill(arguments) => print(|| spill::run(&arguments)),
+        Command::Exact(arguments) => exact::run(&arguments),
         Command::Soak(arguments) => print(|| soak::run(&arguments)),
         Command::Solutions(arguments) => print(|| solutions::run(&arguments)),
         Command::Constants(arguments) => print(|| constants::run(&arguments)),

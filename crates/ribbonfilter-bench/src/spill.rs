@@ -105,13 +105,13 @@ fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
 }
 
 /// Resets the peak of the resident set, where the system allows it. Returns the current size.
-fn reset_peak() -> u64 {
+pub fn reset_peak() -> u64 {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     resident("VmRSS")
 }
 
 /// A field of `/proc/self/status` in bytes, or 0 if it does not exist.
-fn resident(field: &str) -> u64 {
+pub fn resident(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(field));
     let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());

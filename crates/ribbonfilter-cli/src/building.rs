@@ -1,4 +1,5 @@
-//! Shared by `build` and `map build`: the output file, the memory limit and the progress bars.
+//! Shared by `build`, `map build` and `exact build`: the output file, the memory limit and the
+//! progress bars.
 
 use crate::error::{Error, Result};
 use crate::output::Output;
@@ -7,7 +8,7 @@ use crate::{show, values};
 use clap::Args;
 use ribbonfilter::Phase;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes that are written between two updates of the progress bar.
 const PIECE: usize = 1 << 20;
@@ -81,7 +82,7 @@ impl BuildArguments {
         }
     }
 
-    /// Writes the bytes of the filter or map and commits the output.
+    /// Writes the bytes of the filter, map or exact set and commits the output.
     pub fn write(&self, bytes: &[u8], mut output: Output) -> Result<()> {
         let progress = self.watch_bytes("writing", Some(bytes.len() as u64));
         for piece in bytes.chunks(PIECE) {
@@ -90,5 +91,14 @@ impl BuildArguments {
         }
         drop(progress);
         output.commit()
+    }
+}
+
+/// Checks the directory for spilled hashes before the input is read.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    let metadata = folder.metadata().map_err(|error| Error::io(folder, &error))?;
+    match metadata.is_dir() {
+        true => Ok(()),
+        false => Err(Error::at(folder, "is not a directory: name one to spill hashes to")),
     }
 }

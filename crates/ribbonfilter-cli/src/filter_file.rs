@@ -1,8 +1,8 @@
-//! Opens and describes the file of a filter, map, part or container.
+//! Opens and describes the file of a filter, map, part, container or exact set.
 
 use crate::error::{Error, Result};
 use crate::{show, values};
-use ribbonfilter::{Filter, Function, Kind, MappedBytes, OpenError, Part, Shards};
+use ribbonfilter::{ExactSet, Filter, Function, Kind, MappedBytes, OpenError, Part, Shards};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -29,6 +29,14 @@ pub fn open_part(path: &Path) -> Result<Part<MappedBytes>> {
     // SAFETY: as above.
     let part = unsafe { Part::map_file(path) };
     part.map_err(|error| failed(path, &error))
+}
+
+/// Maps the file of an exact set.
+#[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
+pub fn open_exact(path: &Path) -> Result<ExactSet<MappedBytes>> {
+    // SAFETY: as above.
+    let set = unsafe { ExactSet::map_file(path) };
+    set.map_err(|error| failed(path, &error))
 }
 
 /// A set of keys: a filter, or a container of shards.
@@ -66,27 +74,6 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    pub fn key_seed(&self) -> u64 {
-        match self {
-            Self::Filter(filter) => filter.key_seed(),
-            Self::Shards(shards) => shards.key_seed(),
-        }
-    }
-
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        match self {
-            Self::Filter(filter) => filter.contains_hash(hash),
-            Self::Shards(shards) => shards.contains_hash(hash),
-        }
-    }
-
-    pub fn contains_hash_batch_into(&self, hashes: &[u64], hits: &mut [bool]) {
-        match self {
-            Self::Filter(filter) => filter.contains_hash_batch_into(hashes, hits),
-            Self::Shards(shards) => shards.contains_hash_batch_into(hashes, hits),
-        }
-    }
-
     pub fn description(&self) -> Description {
         match self {
             Self::Filter(filter) => Description::of(filter),
@@ -95,13 +82,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 }
 
-/// Reads every byte of a filter, map, part or container and compares the checksums.
+/// Reads every byte of a filter, map, part, container or exact set and compares the checksums.
 #[expect(unsafe_code, reason = "maps a file, which must not be modified, as the help says")]
 pub fn verify(path: &Path) -> Result<()> {
     // SAFETY: the help of every command that maps a file says that it must not be modified.
     let verified = match unsafe { Filter::map_file(path) } {
         Err(OpenError::WrongKind { found: Kind::Function, .. }) => open_function(path)?.verify(),
         Err(OpenError::WrongKind { found: Kind::Part, .. }) => open_part(path)?.verify(),
+        Err(OpenError::WrongKind { found: Kind::ExactSet, .. }) => open_exact(path)?.verify(),
         _ => open_set(path)?.verify(),
     };
     verified.map_err(|error| failed(path, &error))
@@ -124,11 +112,19 @@ fn wrong_kind(expected: Kind, found: Kind) -> String {
     let instead = match (expected, found) {
         (_, Kind::Part) => "join all parts with `ribbon join`",
         (_, Kind::Function) => "use `ribbon map get` or `ribbon map info`",
+        (_, Kind::ExactSet) => "use `ribbon exact query` or `ribbon exact info`",
         (Kind::Part, Kind::Filter) => "name the files that `ribbon cut` wrote",
-        (Kind::Function, Kind::Filter) => "use `ribbon query` or `ribbon info`",
+        (Kind::Function | Kind::ExactSet, Kind::Filter | Kind::Container) => {
+            "use `ribbon query` or `ribbon info`"
+        }
         _ => "name another file",
     };
-    format!("is a {found}, not a {expected}: {instead}")
+    format!("is {}, not {}: {instead}", with_article(found), with_article(expected))
+}
+
+fn with_article(kind: Kind) -> String {
+    let article = if kind == Kind::ExactSet { "an" } else { "a" };
+    format!("{article} {kind}")
 }
 
 /// The properties of a filter or container: the fields of `ribbon info --json`.

@@ -13,8 +13,10 @@ mod commands;
 mod error;
 mod filter_file;
 mod input;
+mod lookup;
 mod output;
 mod progress;
+mod querying;
 mod show;
 mod target;
 mod values;
@@ -41,6 +43,7 @@ Examples:
   ribbon info words.ribbon                          size, rate, overhead
   ribbon plan --keys 1e9 --fpr 0.001                size and memory, before building
   ribbon map build ages.tsv -o ages.ribbon          a map from keys to values
+  ribbon exact build --members revoked --universe issued -o revoked.ribbon
 
 `ribbon COMMAND --help` shows the options of a command.";
 

@@ -1,6 +1,6 @@
 //! `ribbon build`: builds a filter from files of keys.
 
-use crate::building::BuildArguments;
+use crate::building::{BuildArguments, check_folder};
 use crate::collector::Collector;
 use crate::error::{Error, Result};
 use crate::input::{self, Flow, InputArguments, Inputs};
@@ -9,7 +9,7 @@ use crate::target::TargetArguments;
 use crate::values::{self, ShardCount};
 use clap::Args;
 use ribbonfilter::Split;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -139,13 +139,4 @@ fn read(arguments: &Arguments) -> Result<Collector> {
         return Err(inputs.empty());
     }
     Ok(builder)
-}
-
-/// Checks the directory for spilled hashes before the input is read.
-fn check_folder(folder: &Path) -> Result<()> {
-    let metadata = folder.metadata().map_err(|error| Error::io(folder, &error))?;
-    match metadata.is_dir() {
-        true => Ok(()),
-        false => Err(Error::at(folder, "is not a directory: name one to spill hashes to")),
-    }
 }

@@ -3,6 +3,7 @@
 mod build;
 mod completions;
 mod cut;
+mod exact;
 mod info;
 mod join;
 mod man;
@@ -28,6 +29,7 @@ pub enum Command {
     Cut(cut::Arguments),
     Join(join::Arguments),
     Map(map::Arguments),
+    Exact(exact::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -45,6 +47,7 @@ impl Command {
             Self::Cut(arguments) => cut::run(&arguments),
             Self::Join(arguments) => join::run(&arguments),
             Self::Map(arguments) => map::run(&arguments),
+            Self::Exact(arguments) => exact::run(&arguments),
             Self::Completions(arguments) => completions::run(&arguments),
             Self::Man(arguments) => man::run(&arguments),
         }

@@ -1,16 +1,17 @@
 //! `ribbon verify`: checks that a file is intact and that no key is missing.
 
 use crate::error::{Error, NOT_FOUND, Result, shown};
-use crate::filter_file::{self, Set};
+use crate::filter_file;
 use crate::input::{self, Batch, Flow, Format, InputArguments, Inputs};
+use crate::lookup::{Hits, Lookup};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::show;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Check that a filter, map, part or container is intact and that no key is missing
+/// Check that a filter, map, part, container or exact set is intact and that no key is missing
 ///
 /// Reads every byte and compares the checksums. With --keys, also looks up every key in a filter
 /// and reports the first missing one. A missing key means that the filter was built from other
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The file of a filter, map, part or container, which must not be modified during the run
+    /// The file of a filter, map, part, container or exact set, which must not be modified during the run
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
     /// A file of keys that must all be in the filter (`-` is standard input); may be repeated
@@ -49,44 +50,68 @@ pub fn run(arguments: &Arguments) -> Result {
     }
     let filter = filter_file::open_set(path)?;
     filter.verify().map_err(|error| filter_file::failed(path, &error))?;
-    match look_for_all(arguments, &filter)? {
+    match look_for_all(
+        &arguments.keys,
+        arguments.input.format()?,
+        arguments.threads,
+        &filter,
+        true,
+    )? {
         Ok(keys) => {
             print(format!("{}: intact, all {} keys found\n", shown(path), show::count(keys)))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(missing) => {
-            Error::at(path, format_args!("{missing}: was it built from other keys?")).report();
-            Ok(ExitCode::from(NOT_FOUND))
-        }
+        Err(Wrong { location, record, .. }) => Ok(report_wrong(
+            path,
+            &format!("the key of {location} is missing ({record}): was it built from other keys?"),
+        )),
     }
 }
 
-/// Looks up all keys. Returns their number, or a description of the first missing key.
-fn look_for_all(arguments: &Arguments, filter: &Set) -> Result<std::result::Result<u64, String>> {
-    let inputs = Inputs::new(&arguments.keys)?;
-    let format = arguments.input.format()?;
+/// Reports a key with a wrong result, and returns the exit status.
+pub fn report_wrong(path: &Path, message: &str) -> ExitCode {
+    Error::at(path, message).report();
+    ExitCode::from(NOT_FOUND)
+}
+
+/// A key with another result than expected.
+pub struct Wrong {
+    pub location: String,
+    /// The text of the record.
+    pub record: String,
+    /// Whether the set has no key of its group.
+    pub unknown_group: bool,
+}
+
+/// Looks up the keys of all files. Returns their number, or the first key whose result is not the
+/// expected one.
+pub fn look_for_all(
+    files: &[PathBuf],
+    format: Format,
+    threads: usize,
+    set: &impl Lookup,
+    expected: bool,
+) -> Result<std::result::Result<u64, Wrong>> {
+    let inputs = Inputs::new(files)?;
     let progress = Progress::bytes("verifying", inputs.total());
-    let options = input::Options {
-        key_seed: filter.key_seed(),
-        threads: arguments.threads,
-        progress: &progress,
-    };
-    let (mut keys, mut missing) = (0, None);
-    let work = |batch: &Batch, hits: &mut Vec<bool>| {
-        hits.resize(batch.hashes().len(), false);
-        filter.contains_hash_batch_into(batch.hashes(), hits);
+    let options = input::Options { key_seed: set.key_seed(), threads, progress: &progress };
+    let (mut keys, mut wrong) = (0, None);
+    let work = |batch: &Batch, hits: &mut Hits| {
+        set.look_up(batch.groups(), batch.hashes(), hits);
     };
     input::read(&inputs, format, options, work, |batch, hits| {
         keys += batch.hashes().len() as u64;
-        let Some(index) = hits.iter().position(|hit| !hit) else { return Ok(Flow::Continue) };
-        missing = Some(describe(batch, index, &inputs, &format));
+        let unknown = hits.unknown.first().copied();
+        let other = hits.select(expected).next();
+        let Some(index) = unknown.into_iter().chain(other).min() else {
+            return Ok(Flow::Continue);
+        };
+        wrong = Some(Wrong {
+            location: batch.location(index, &inputs, &format),
+            record: batch.record(index).trim_ascii_end().escape_ascii().to_string(),
+            unknown_group: unknown == Some(index),
+        });
         Ok(Flow::Stop)
     })?;
-    Ok(missing.map_or(Ok(keys), Err))
-}
-
-fn describe(batch: &Batch, index: usize, inputs: &Inputs, format: &Format) -> String {
-    let location = batch.location(index, inputs, format);
-    let record = batch.record(index).trim_ascii_end();
-    format!("the key of {location} is missing ({})", record.escape_ascii())
+    Ok(wrong.map_or(Ok(keys), Err))
 }

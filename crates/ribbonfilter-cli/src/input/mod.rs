@@ -49,6 +49,28 @@ pub struct InputArguments {
     plain: bool,
 }
 
+/// How the lines of the input become keys that may have groups.
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct GroupedArguments {
+    /// Lines are a group, a tab and a key. The same key in two groups is two keys
+    #[arg(long, conflicts_with = "column")]
+    pub groups: bool,
+    #[command(flatten)]
+    input: InputArguments,
+}
+
+impl GroupedArguments {
+    /// Converts the arguments. Rejects options for lines if the input has none.
+    pub fn format(&self) -> Result<Format> {
+        let format = Format { grouped: self.groups, ..self.input.format()? };
+        if self.groups && format.encoding == Encoding::U64le {
+            return Err(Error::new("--groups is for lines: do not use it with u64le"));
+        }
+        Ok(format)
+    }
+}
+
 /// How the lines of the input become keys with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PairEncoding {
@@ -85,6 +107,7 @@ impl PairArguments {
             encoding,
             end: if self.null { 0 } else { b'\n' },
             column: None,
+            grouped: false,
             value_behind: Some(self.delimiter.unwrap_or(default)),
             plain: self.plain,
         }
@@ -104,6 +127,7 @@ impl InputArguments {
             encoding: self.input,
             end: if self.null { 0 } else { b'\n' },
             column: self.column.map(|number| Column { number, delimiter }),
+            grouped: false,
             value_behind: None,
             plain: self.plain,
         })

@@ -33,6 +33,16 @@ impl Batch {
         &self.hashed.hashes
     }
 
+    /// The hashes of the groups of the keys, if the format has any.
+    pub fn groups(&self) -> &[u64] {
+        &self.hashed.groups
+    }
+
+    /// The hash of the group and of the key of each record; that of the unnamed group is 0.
+    pub fn grouped(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.hashed.grouped()
+    }
+
     /// The values of the keys, if the format has any.
     pub fn values(&self) -> &[u64] {
         &self.hashed.values
@@ -52,6 +62,12 @@ impl Batch {
     /// The location of a record, for a message.
     pub fn location(&self, index: usize, inputs: &Inputs, format: &Format) -> String {
         inputs.location(self.chunk.input, format, self.preceding + index as u64)
+    }
+
+    /// The location and the text of a record, for a message.
+    pub fn describe(&self, index: usize, inputs: &Inputs, format: &Format) -> String {
+        let record = self.record(index).trim_ascii_end().escape_ascii();
+        format!("{} ({record})", self.location(index, inputs, format))
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Format {
     /// The byte that ends a line.
     pub end: u8,
     pub column: Option<Column>,
+    /// Whether a group and a tab precede the key; the first tab in the line counts.
+    pub grouped: bool,
     /// The delimiter between a key and the value that follows it; the last one in the line counts.
     pub value_behind: Option<u8>,
     /// Whether to read compressed input as it is.
@@ -24,6 +26,11 @@ pub struct Column {
     pub delimiter: u8,
 }
 
+/// The byte between a group and a key.
+const GROUP_END: u8 = b'\t';
+/// The hash of the unnamed group, to which keys without a group belong.
+const UNNAMED: u64 = 0;
+
 /// The size of a `u64le` record in bytes.
 const INTEGER: usize = 8;
 
@@ -31,6 +38,8 @@ const INTEGER: usize = 8;
 #[derive(Default)]
 pub struct Hashed {
     pub hashes: Vec<u64>,
+    /// The hashes of the groups of the keys, if the format has any.
+    pub groups: Vec<u64>,
     /// The values of the keys, if the format has any.
     pub values: Vec<u64>,
     /// Where each record ends, its line end included.
@@ -53,11 +62,14 @@ impl Format {
     /// Hashes every key of a chunk.
     pub fn hash(&self, chunk: &[u8], key_seed: u64, hashed: &mut Hashed) {
         hashed.hashes.clear();
+        hashed.groups.clear();
         hashed.values.clear();
         hashed.ends.clear();
         let outcome = match self.encoding {
-            Encoding::Lines => self.hash_lines(chunk, hashed, |key, _| Ok(key.key_hash(key_seed))),
-            Encoding::Hex => self.hash_lines(chunk, hashed, |key, scratch| {
+            Encoding::Lines => {
+                self.hash_lines(chunk, key_seed, hashed, |key, _| Ok(key.key_hash(key_seed)))
+            }
+            Encoding::Hex => self.hash_lines(chunk, key_seed, hashed, |key, scratch| {
                 hex::decode(digits(key), scratch)?;
                 Ok(scratch.key_hash(key_seed))
             }),
@@ -69,6 +81,7 @@ impl Format {
     fn hash_lines(
         &self,
         chunk: &[u8],
+        key_seed: u64,
         hashed: &mut Hashed,
         hash: impl Fn(&[u8], &mut Vec<u8>) -> Result<u64, String>,
     ) -> Result<(), String> {
@@ -77,6 +90,11 @@ impl Format {
         let last = unended.then_some(chunk.len());
         for end in memchr_iter(self.end, chunk).chain(last) {
             let mut key = self.key(&chunk[start..end])?;
+            if self.grouped {
+                let group;
+                (group, key) = with_group(key)?;
+                push(&mut hashed.groups, group.key_hash(key_seed))?;
+            }
             if let Some(delimiter) = self.value_behind {
                 let value;
                 (key, value) = with_value(key, delimiter)?;
@@ -131,6 +149,19 @@ impl Format {
         }
     }
 
+    /// Hashes a group and a key that were given as one argument.
+    pub fn hash_grouped_argument(
+        &self,
+        argument: &[u8],
+        key_seed: u64,
+    ) -> Result<(u64, u64), String> {
+        if !self.grouped {
+            return Ok((UNNAMED, self.hash_argument(argument, key_seed)?));
+        }
+        let (group, key) = with_group(argument)?;
+        Ok((group.key_hash(key_seed), self.hash_argument(key, key_seed)?))
+    }
+
     /// Appends a line end if the last record lacks one.
     pub fn complete(&self, records: &mut Vec<u8>) {
         let lines = self.encoding != Encoding::U64le;
@@ -176,6 +207,20 @@ impl Column {
             passed += 1;
         }
     }
+}
+
+impl Hashed {
+    /// The hash of the group and of the key of each record.
+    pub fn grouped(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let groups = self.groups.iter().copied().chain(std::iter::repeat(UNNAMED));
+        groups.zip(self.hashes.iter().copied())
+    }
+}
+
+/// Splits a line into the group and the key that follows.
+fn with_group(line: &[u8]) -> Result<(&[u8], &[u8]), String> {
+    let end = memchr(GROUP_END, line).ok_or("no group: write it and a tab before the key")?;
+    Ok((&line[..end], &line[end + 1..]))
 }
 
 /// Splits a line into its key and the value that follows.
@@ -228,6 +273,7 @@ mod tests {
         encoding: Encoding::Lines,
         end: b'\n',
         column: None,
+        grouped: false,
         value_behind: None,
         plain: false,
     };
@@ -306,6 +352,26 @@ mod tests {
             assert!(hashed.complaint.expect("no value").contains(part), "{line}");
             assert_eq!(hashed.hashes.len(), 1);
         }
+    }
+
+    #[test]
+    fn groups_precede_the_first_tab() {
+        let grouped = Format { grouped: true, ..LINES };
+        let hashed = hash(grouped, b"acme\t17\r\n\ta\tb\nacme\t");
+        assert_eq!(hashed.hashes, hashes(&[b"17", b"a\tb", b""]));
+        assert_eq!(hashed.groups, hashes(&[b"acme", b"", b"acme"]));
+        let pairs = hashed.groups.iter().copied().zip(hashed.hashes.iter().copied());
+        assert!(hashed.grouped().eq(pairs));
+        let digests = hash(Format { grouped: true, ..HEX }, b"acme\t00FF:3\n");
+        assert_eq!((digests.groups, digests.hashes), (hashes(&[b"acme"]), hashes(&[&[0, 255]])));
+        let lonely = hash(grouped, b"acme\t17\nacme\n");
+        assert_eq!(lonely.hashes.len(), 1);
+        assert!(lonely.complaint.expect("no group").contains("no group"));
+        let expected = Ok((b"acme".key_hash(1), b"17".key_hash(1)));
+        assert_eq!(grouped.hash_grouped_argument(b"acme\t17", 1), expected);
+        assert!(grouped.hash_grouped_argument(b"17", 1).is_err());
+        assert_eq!(LINES.hash_grouped_argument(b"17", 1), Ok((UNNAMED, b"17".key_hash(1))));
+        assert!(hash(LINES, b"17\n").grouped().eq([(UNNAMED, b"17".key_hash(0))]));
     }
 
     #[test]

@@ -34,6 +34,16 @@ impl Inputs {
         self.total
     }
 
+    /// Whether all are regular files, which can be read more than once.
+    pub fn are_files(&self) -> bool {
+        self.total.is_some()
+    }
+
+    /// Whether one of them is standard input.
+    pub fn include_stdin(&self) -> bool {
+        self.paths.iter().any(|path| is_stdin(path))
+    }
+
     /// The error for inputs without any key.
     pub fn empty(&self) -> Error {
         Error::at(self.name(0), "contains no keys: at least one is needed")

@@ -5,12 +5,25 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn killed_at_any_moment() {
+    killed("build keys", "build keys --fpr 0.001");
+}
+
+#[test]
+fn an_exact_set_killed_at_any_moment() {
+    let build = "exact build --members few --universe keys";
+    killed(build, &format!("{build} --key-seed 7"));
+}
+
+/// Kills a command that replaces the output of another one.
+fn killed(old: &str, new: &str) {
     let folder = Folder::new();
-    let keys = if full() { 100_000 } else { 50_000 };
-    folder.write("keys", lines(keys).concat());
-    folder.good("build keys -o old.ribbon");
+    let keys = lines(if full() { 100_000 } else { 50_000 });
+    folder.write("few", keys[..keys.len() / 10].concat());
+    folder.write("keys", keys.concat());
+    folder.good(&format!("{old} -o old.ribbon"));
     let started = Instant::now();
-    folder.good("build keys --fpr 0.001 -o new.ribbon");
+    folder.good(&format!("{new} -o new.ribbon"));
+    let replace = format!("{new} --force --quiet -o target");
     let build_time = started.elapsed();
     let (old, new) = (folder.read("old.ribbon"), folder.read("new.ribbon"));
 
@@ -18,7 +31,7 @@ fn killed_at_any_moment() {
     let (mut untouched, mut replaced) = (0, 0);
     for round in 0..rounds {
         folder.write("target", &old);
-        let mut command = folder.command("build keys --force --quiet --fpr 0.001 -o target");
+        let mut command = folder.command(&replace);
         let mut child = command.spawn().expect("ribbon runs");
         std::thread::sleep(moment(build_time, round, rounds));
         let _ = child.kill();
@@ -30,7 +43,7 @@ fn killed_at_any_moment() {
         }
         let (temporary, names): (Vec<_>, Vec<_>) =
             folder.names().into_iter().partition(|name| name.starts_with(".ribbon-"));
-        assert_eq!(names, ["keys", "new.ribbon", "old.ribbon", "target"]);
+        assert_eq!(names, ["few", "keys", "new.ribbon", "old.ribbon", "target"]);
         for name in temporary {
             assert!(may_be_left(&folder, &name, &new), "round {round}: {name}");
             std::fs::remove_file(folder.path(&name)).expect("a file to remove");

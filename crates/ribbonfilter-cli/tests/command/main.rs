@@ -2,6 +2,7 @@
 
 mod build;
 mod errors;
+mod exact;
 mod faults;
 mod interrupted;
 mod map;

@@ -2,7 +2,7 @@
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 20] = [
     "build",
     "query",
     "info",
@@ -16,6 +16,11 @@ const COMMANDS: [&str; 15] = [
     "map build",
     "map get",
     "map info",
+    "exact",
+    "exact build",
+    "exact query",
+    "exact info",
+    "exact verify",
     "completions",
     "man",
 ];

@@ -37,6 +37,14 @@ fn progress_is_for_terminals() {
     }
     assert!(seen.ends_with("\u{1b}[2K"), "the bar is cleared: {seen:?}");
     assert_eq!(on_a_terminal(&folder, "build keys --force --quiet -o out.ribbon"), "");
+    folder.write("few", lines(3000).concat());
+    let build = "exact build --members few --universe keys -f -o exact.ribbon";
+    let seen = on_a_terminal(&folder, build);
+    for part in ["reading", "MiB", "solving", "keys", "writing"] {
+        assert!(seen.contains(part), "{seen:?} lacks {part:?}");
+    }
+    assert!(seen.ends_with("\u{1b}[2K"), "the bar is cleared: {seen:?}");
+    assert_eq!(on_a_terminal(&folder, &format!("{build} --quiet")), "");
     // `good` asserts that standard error, which is a pipe there, stays empty.
     folder.good("build keys --force -o out.ribbon");
     folder.good("verify out.ribbon --keys keys");
