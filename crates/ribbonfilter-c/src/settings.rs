@@ -1,9 +1,9 @@
-//! The settings of a filter: a plain struct in which zero means the default.
+//! The settings of a filter or an exact set: a plain struct in which zero means the default.
 
 use crate::status::{Failure, ribbon_status};
-use ribbonfilter::{Effort, Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{Effort, ExactSet, ExactSetBuilder, Filter, FilterBuilder, Variant, Width};
 
-/// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
+/// The settings of a filter or an exact set. Initialize all fields with zero (`ribbon_settings settings = {0};`),
 /// then set the ones you need. At most one of the four targets `false_positive_rate`,
 /// `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
 /// 1 %.
@@ -48,6 +48,24 @@ impl ribbon_settings {
             builder = builder.max_memory(self.max_memory);
         }
         Ok(builder)
+    }
+
+    /// Creates a builder of an exact set with these settings.
+    pub(crate) fn exact_builder(&self) -> Result<ExactSetBuilder<'static>, Failure> {
+        if self.has_target() || self.variant != 0 || self.width != 0 {
+            return Err(invalid("an exact set has no target, variant or width: set them to 0"));
+        }
+        let mut builder = ExactSet::builder().key_seed(self.key_seed);
+        builder = builder.threads(self.threads as usize).effort(self.effort()?);
+        if self.max_memory > 0 {
+            builder = builder.max_memory(self.max_memory);
+        }
+        Ok(builder)
+    }
+
+    fn has_target(&self) -> bool {
+        let Self { false_positive_rate: rate, bits_per_key, total_bytes, columns, .. } = *self;
+        rate != 0.0 || bits_per_key != 0.0 || total_bytes != 0 || columns != 0.0
     }
 
     /// Sets the one target that is not zero.
