@@ -9,6 +9,7 @@
 //! conflict is found, also if most of the others were never kept.
 
 use super::OtherKeys;
+use super::group::label;
 use super::keys::{EachPiece, InGroup, Keys, Side, Stored, hash_of};
 use super::other_keys::Pass;
 use super::plan::{Choice, Counts, Plan, check_keys, filter_of, function_of, lower_bound};
@@ -51,7 +52,9 @@ pub(super) fn build(
     };
     check_keys(&counts)?;
     let plan = Plan::new(&counts, settings.effort)?;
-    check_memory(&plan, &keys, settings.threads)?;
+    // The others that are read and kept, with 16 bytes each in a named group.
+    let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
+    check_memory(&plan, &keys, collected, settings.threads)?;
     if let Some(source) = &mut source {
         source.collect_stored(&mut keys, &plan, progress)?;
     }
@@ -166,10 +169,15 @@ impl EachPiece for Counted {
     }
 }
 
-/// Refuses a set that takes more memory than it may.
-fn check_memory(plan: &Plan, keys: &Keys, threads: usize) -> Result<(), BuildError> {
+/// Refuses a set that takes more memory than it may. `collected` bytes of keys are not there yet.
+fn check_memory(
+    plan: &Plan,
+    keys: &Keys,
+    collected: u64,
+    threads: usize,
+) -> Result<(), BuildError> {
     let Some(limit) = keys.max_memory else { return Ok(()) };
-    let needed = plan.peak_memory(keys.bytes(), 0.0, threads)?;
+    let needed = plan.peak_memory(keys.bytes() + collected, 0.0, threads)?;
     if needed > limit { Err(BuildError::MemoryLimit { needed, limit }) } else { Ok(()) }
 }
 
@@ -367,7 +375,7 @@ impl<'a, T: Copy> Queries<'a, T> {
     }
 }
 
-/// The groups that have keys with their rules, ascending by hash.
+/// The groups that have keys: their labels, rules and counts, ascending by label.
 fn groups(keys: &Keys, plan: &Plan, counts: &[Counts]) -> Vec<(u64, Rule, Counts)> {
     let columns: Vec<u32> = plan.filters().map(|(columns, _)| columns).collect();
     let rule = |choice: &Choice| match *choice {
@@ -380,9 +388,9 @@ fn groups(keys: &Keys, plan: &Plan, counts: &[Counts]) -> Vec<(u64, Rule, Counts
     let all = keys.groups.hashes().iter().zip(&plan.choices).zip(counts);
     let mut groups: Vec<_> = all
         .filter(|(_, counts)| **counts != Counts::default())
-        .map(|((&hash, choice), &counts)| (hash, rule(choice), counts))
+        .map(|((&hash, choice), &counts)| (label(hash), rule(choice), counts))
         .collect();
-    groups.sort_unstable_by_key(|&(hash, ..)| hash);
+    groups.sort_unstable_by_key(|&(label, ..)| label);
     groups
 }
 
@@ -397,12 +405,12 @@ fn assemble(
     if !function.as_ref().is_empty() {
         stages.push(function.as_ref());
     }
-    let rules: Vec<_> = groups.iter().map(|&(hash, rule, _)| (hash, rule)).collect();
+    let rules: Vec<_> = groups.iter().map(|&(label, rule, _)| (label, rule)).collect();
     let content = Content {
         key_seed,
         members: counts.iter().map(|counts| counts.members).sum(),
         others: counts.iter().map(|counts| counts.others).sum(),
-        // In the order of the hashes, because the order of a sum changes its rounding.
+        // In the order of the labels, because the order of a sum changes its rounding.
         bound: lower_bound(groups.iter().map(|&(.., counts)| counts)),
         stages: &stages,
         groups: &rules,

@@ -5,17 +5,23 @@ use alloc::vec::Vec;
 /// An odd number, the fractional bits of the square root of 59.
 const GROUP: u64 = 0xae5f_9156_e7b6_d99b;
 
-/// The hash of the unnamed group.
+/// The hash of the unnamed group, and its label.
 pub(super) const UNNAMED: u64 = 0;
 
-/// The hash of a key in a group. Those of the unnamed group keep the key's hash.
+/// The label of a group, which is mixed into the hashes of its keys, and listed in the set.
 ///
 /// Both hashes are made by the same function, so that plain exclusive or would confuse the key "b"
 /// of the group "a" with the key "a" of the group "b". Multiplying one of them by an odd number
 /// keeps different groups apart for any key, and different keys for any group.
 #[inline(always)]
+pub(super) const fn label(group_hash: u64) -> u64 {
+    group_hash.wrapping_mul(GROUP)
+}
+
+/// The hash of a key in a group. Those of the unnamed group keep the key's hash.
+#[inline(always)]
 pub(super) const fn in_group(group_hash: u64, key_hash: u64) -> u64 {
-    key_hash ^ group_hash.wrapping_mul(GROUP)
+    key_hash ^ label(group_hash)
 }
 
 /// Numbers the groups in the order of their first key. The unnamed group is number 0.
@@ -69,7 +75,7 @@ impl Groups {
     fn slot(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         // The caller may pass hashes such as 1, 2, 3.
-        let mut slot = (hash.wrapping_mul(GROUP) >> 32) as usize & mask;
+        let mut slot = (label(hash) >> 32) as usize & mask;
         while self.slots[slot] != 0 && self.hashes[self.slots[slot] as usize] != hash {
             slot = (slot + 1) & mask;
         }

@@ -38,7 +38,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
-use group::{UNNAMED, in_group};
+use group::{UNNAMED, label};
 
 /// Keys of a batch that are queried in one stage before the next.
 const BATCH: usize = 1 << 9;
@@ -71,7 +71,8 @@ const BATCH: usize = 1 << 9;
 /// A key may belong to a group, such as the issuer of a certificate: see
 /// [`push_member_in`](ExactSetBuilder::push_member_in) and [`contains_in`](Self::contains_in).
 /// What identifies a key is then the group *and* the key. Each group is stored in the way that is
-/// best for its own fraction of members, and one without members, or without others, takes 9 bytes.
+/// best for its own fraction of members, and one without members, or without others, takes
+/// 5 bytes.
 /// Keys without a group belong to the unnamed group, which is a group like any other.
 ///
 /// A foreign `AsRef` that later returns bytes of another length than it was opened with can no
@@ -333,7 +334,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// Whether the key of a group is a member; exact for every key of the universe. **Arbitrary for
     /// all other keys**, unless the universe has no key of the group.
     ///
-    /// An unknown group is taken for a known one with probability 2^-64 per known group.
+    /// An unknown group is taken for a known one with a probability of at most 10^-6.
     ///
     /// ```
     /// use ribbonfilter::{ExactSet, Membership};
@@ -367,8 +368,9 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// ```
     #[inline]
     pub fn contains_hash_in_group(&self, group_hash: u64, key_hash: u64) -> Membership {
-        match self.exact.rule(self.data.as_ref(), group_hash) {
-            Some(rule) => self.query(rule, in_group(group_hash, key_hash)).into(),
+        let label = label(group_hash);
+        match self.exact.rule(self.data.as_ref(), label) {
+            Some(rule) => self.query(rule, key_hash ^ label).into(),
             None => Membership::UnknownGroup,
         }
     }
@@ -462,13 +464,13 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_in<K: Key>(&self, group: impl Key, keys: &[K]) -> Option<Vec<bool>> {
-        let group_hash = group.key_hash(self.exact.key_seed);
-        let rule = self.exact.rule(self.data.as_ref(), group_hash)?;
+        let label = label(group.key_hash(self.exact.key_seed));
+        let rule = self.exact.rule(self.data.as_ref(), label)?;
         let mut hits = vec![false; keys.len()];
         in_hashes(keys, self.exact.key_seed, &mut [0; BATCH], &mut hits, |hashes, hits| {
             let mut mixed = [0; BATCH];
             for (mixed, &hash) in mixed.iter_mut().zip(hashes) {
-                *mixed = in_group(group_hash, hash);
+                *mixed = hash ^ label;
             }
             self.query_batch(rule, &mixed[..hashes.len()], hits);
         });
@@ -655,8 +657,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate_in(&self, group: impl Key) -> Option<f64> {
-        let group_hash = group.key_hash(self.exact.key_seed);
-        self.exact.rule(self.data.as_ref(), group_hash).map(|rule| self.rate(rule))
+        let label = label(group.key_hash(self.exact.key_seed));
+        self.exact.rule(self.data.as_ref(), label).map(|rule| self.rate(rule))
     }
 
     fn rate(&self, rule: Rule) -> f64 {

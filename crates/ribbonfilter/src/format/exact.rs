@@ -1,7 +1,7 @@
 //! The bytes of an exact set: the table of groups, the stages, their entries, and the footer.
 //!
 //! ```text
-//! group hashes | rules | filter 1 | … | filter F | function | entries | footer
+//! group labels | rules | filter 1 | … | filter F | function | entries | footer
 //! ```
 //!
 //! A stage is the data of a filter or a function, without its footer, most of whose fields would
@@ -27,9 +27,11 @@ const ENTRY: usize = 10;
 const FIELDS: [Range<usize>; 2] = [at::SEGMENT_SLOTS, at::COLUMNS.start..at::VERSIONS];
 /// The number of keys that stands for any: what else the entry has does not depend on it.
 const SOME_KEYS: u64 = 1;
-/// Bytes of a group's hash, and of its hash and rule.
-const HASH: usize = 8;
-const GROUP: usize = HASH + 1;
+/// Bytes of a group's label, at least and at most. The builder takes as many as keep the groups
+/// apart, and give an unknown group the label of a known one with a probability of at most
+/// `2^-UNKNOWN`.
+const LABEL_BYTES: core::ops::RangeInclusive<usize> = 4..=8;
+const UNKNOWN: u32 = 20;
 /// The filling, in bits 5 and 6 of byte 29, that distinguishes an exact set from a container.
 pub(super) const FILLING: u8 = 3;
 
@@ -129,14 +131,80 @@ impl Stage {
     }
 }
 
+/// The table of groups at the beginning of the bytes: labels in ascending order, then rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Table {
+    /// The number of groups; 0 if only the unnamed group has keys.
+    groups: usize,
+    /// Bytes of a label; 0 without groups.
+    label_bytes: usize,
+}
+
+impl Table {
+    /// The table of groups with these labels, which ascend and differ.
+    fn of(labels: impl Iterator<Item = u64> + Clone) -> Self {
+        let groups = labels.clone().count();
+        let suffice = |&bytes: &usize| {
+            let short = labels.clone().map(|label| shortened(label, bytes));
+            groups.ilog2() + 1 + UNKNOWN <= 8 * bytes as u32
+                && short.clone().zip(short.skip(1)).all(|(label, next)| label != next)
+        };
+        let label_bytes = LABEL_BYTES.clone().find(suffice).unwrap_or(*LABEL_BYTES.end());
+        Self { groups, label_bytes }
+    }
+
+    const NONE: Self = Self { groups: 0, label_bytes: 0 };
+
+    fn size(self) -> u64 {
+        // Without groups there are no labels, either.
+        self.groups as u64 * (self.label_bytes as u64 + 1)
+    }
+
+    /// The label of a group. At least 8 bytes follow any label: the table is not at the end.
+    #[inline]
+    fn label(self, bytes: &[u8], group: usize) -> Option<u64> {
+        let stored = bytes.get(group * self.label_bytes..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*stored) & u64::MAX >> (64 - 8 * self.label_bytes))
+    }
+
+    /// The rule of a group in its stored form.
+    #[inline]
+    fn code(self, bytes: &[u8], group: usize) -> Option<u8> {
+        bytes.get(self.groups * self.label_bytes + group).copied()
+    }
+
+    /// The number of the group with this label. Binary search, which ends soon with any content.
+    #[inline]
+    fn find(self, bytes: &[u8], label: u64) -> Option<usize> {
+        let label = shortened(label, self.label_bytes);
+        let (mut begin, mut count) = (0, self.groups);
+        while count > 1 {
+            let half = count / 2;
+            // Which half is random, so this must not become a branch.
+            begin = core::hint::select_unpredictable(
+                self.label(bytes, begin + half)? <= label,
+                begin + half,
+                begin,
+            );
+            count -= half;
+        }
+        (self.label(bytes, begin)? == label).then_some(begin)
+    }
+}
+
+/// The top bytes of a label.
+#[inline]
+fn shortened(label: u64, bytes: usize) -> u64 {
+    label >> (64 - 8 * bytes)
+}
+
 /// The location of all that an exact set consists of, and the numbers of its footer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Exact {
     pub(crate) key_seed: u64,
     pub(crate) members: u64,
     pub(crate) others: u64,
-    /// The number of groups in the table; 0 if only the unnamed group has keys.
-    groups: usize,
+    table: Table,
     /// The least bits that any exact set of the same sizes takes on average.
     pub(crate) bound: f32,
     /// The filters and, if any group needs it, the function as the last.
@@ -157,14 +225,19 @@ impl Exact {
             return Err(OpenError::WrongKind { expected, found });
         }
         let stages = usize::from(raw[field::STAGES]);
-        let groups = get(raw, field::GROUPS) as usize;
-        let code = raw[at::SEGMENTS] & 31;
-        let unnamed = Rule::decode(code, stages).filter(|_| groups == 0);
-        if raw[at::WHAT] >> 2 > 0 || groups > 0 && code > 0 {
+        let (groups, code) = (get(raw, field::GROUPS) as usize, raw[at::SEGMENTS] & 31);
+        if raw[at::WHAT] >> 2 > 0 {
             return wrong("reserved part");
         }
+        let (table, unnamed) = match groups {
+            0 => (Table::NONE, Rule::decode(code, stages)),
+            _ => (Table { groups, label_bytes: code.into() }, None),
+        };
         if groups == 0 && unnamed.is_none() {
             return wrong("rule");
+        }
+        if groups > 0 && !LABEL_BYTES.contains(&table.label_bytes) {
+            return wrong("table of groups");
         }
         let bound = f32::from_bits(get(raw, field::BOUND) as u32);
         if !(0.0..f32::INFINITY).contains(&bound) {
@@ -174,36 +247,27 @@ impl Exact {
             key_seed: get(raw, at::KEY_SEED),
             members: get(raw, at::KEYS),
             others: get(raw, field::OTHERS),
-            groups,
+            table,
             bound,
-            stages: locate(data, stages, groups)?,
+            stages: locate(data, stages, table.size())?,
             unnamed,
         })
     }
 
     /// The number of groups; 1 if there is only the unnamed one.
     pub(crate) fn groups(&self) -> u64 {
-        self.groups.max(1) as u64
+        self.table.groups.max(1) as u64
     }
 
-    /// The rule of the group with this hash; `None` if there is no such group. 0 is the hash of
+    /// The rule of the group with this label; `None` if there is no such group. 0 is the label of
     /// the unnamed group.
     #[inline]
-    pub(crate) fn rule(&self, bytes: &[u8], group_hash: u64) -> Option<Rule> {
-        if self.groups == 0 {
-            return self.unnamed.filter(|_| group_hash == 0);
+    pub(crate) fn rule(&self, bytes: &[u8], label: u64) -> Option<Rule> {
+        if self.table == Table::NONE {
+            return self.unnamed.filter(|_| label == 0);
         }
-        let (hashes, rules) = self.table(bytes)?;
-        let group = find(hashes, group_hash)?;
-        Rule::decode(*rules.get(group)?, self.stages.len())
-    }
-
-    /// The hashes and the rules of all groups.
-    #[inline]
-    fn table<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [[u8; HASH]], &'a [u8])> {
-        let table = bytes.get(..self.groups * GROUP)?;
-        let (hashes, rules) = table.split_at(self.groups * HASH);
-        Some((hashes.as_chunks().0, rules))
+        let group = self.table.find(bytes, label)?;
+        Rule::decode(self.table.code(bytes, group)?, self.stages.len())
     }
 
     /// Checks that all bytes are intact, and that the table is one that a builder writes.
@@ -212,15 +276,20 @@ impl Exact {
         if stored != Some(data_check(bytes)) {
             return Err(OpenError::CorruptData);
         }
-        let (hashes, rules) = self.table(bytes).ok_or(OpenError::CorruptData)?;
-        let ascending = hashes.windows(2).all(|pair| hash_of(&pair[0]) < hash_of(&pair[1]));
-        let known = |&code| Rule::decode(code, self.stages.len()).is_some();
-        if ascending && rules.iter().all(known) { Ok(()) } else { wrong("table of groups") }
+        let table = self.table;
+        let label = |group| table.label(bytes, group);
+        let code = |group| table.code(bytes, group);
+        let known = |code: u8| Rule::decode(code, self.stages.len()).is_some();
+        let ascending = (1..table.groups).all(|group| label(group - 1) < label(group));
+        match ascending && (0..table.groups).all(|group| code(group).is_some_and(known)) {
+            true => Ok(()),
+            false => wrong("table of groups"),
+        }
     }
 }
 
 /// Locates the stages, and checks that the table of groups precedes the first.
-fn locate(data: &[u8], stages: usize, groups: usize) -> Result<Vec<Stage>, OpenError> {
+fn locate(data: &[u8], stages: usize, table: u64) -> Result<Vec<Stage>, OpenError> {
     if stages > MAX_STAGES {
         return wrong("number of stages");
     }
@@ -236,7 +305,6 @@ fn locate(data: &[u8], stages: usize, groups: usize) -> Result<Vec<Stage>, OpenE
         end = stage.data.start - padding;
         located.push(stage);
     }
-    let table = groups as u64 * GROUP as u64;
     if end as u64 != table {
         let len = (data.len() + FOOTER_BYTES) as u64;
         return Err(OpenError::WrongLength { len, expected: len - end as u64 + table });
@@ -254,7 +322,7 @@ pub(crate) struct Content<'a> {
     pub(crate) bound: f64,
     /// The filters and the function, complete; none if no group needs any.
     pub(crate) stages: &'a [&'a [u8]],
-    /// The groups, ascending by hash.
+    /// The labels and rules of all groups, ascending by label.
     pub(crate) groups: &'a [(u64, Rule)],
 }
 
@@ -268,14 +336,17 @@ impl Content<'_> {
         }
     }
 
-    /// The number of groups in the table.
-    fn listed(&self) -> u64 {
-        if self.unnamed().is_some() { 0 } else { self.groups.len() as u64 }
+    fn table(&self) -> Table {
+        match self.unnamed() {
+            Some(_) => Table::NONE,
+            None => Table::of(self.groups.iter().map(|&(label, _)| label)),
+        }
     }
 
     /// The size of the exact set in bytes.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        size_in_bytes(self.stages.iter().map(|stage| stage.len() as u64), self.listed())
+        let stages = self.stages.iter().map(|stage| stage.len() as u64);
+        size_of_stages(stages, self.table().size())
     }
 
     /// Writes the exact set into bytes of its size, which are zero.
@@ -294,14 +365,13 @@ impl Content<'_> {
 
     /// Writes the table of groups; returns its size.
     fn write_table(&self, bytes: &mut [u8]) -> usize {
-        let groups = self.listed() as usize;
-        let (hashes, rest) = bytes.split_at_mut(groups * HASH);
-        let entries = hashes.as_chunks_mut().0.iter_mut().zip(rest).zip(self.groups);
-        for ((stored, code), (hash, rule)) in entries.take(groups) {
-            *stored = hash.to_le_bytes();
-            *code = rule.encode();
+        let Table { groups, label_bytes } = self.table();
+        for (group, &(label, rule)) in self.groups.iter().enumerate().take(groups) {
+            let label = shortened(label, label_bytes).to_le_bytes();
+            bytes[group * label_bytes..][..label_bytes].copy_from_slice(&label[..label_bytes]);
+            bytes[groups * label_bytes + group] = rule.encode();
         }
-        groups * GROUP
+        self.table().size() as usize
     }
 
     fn encode(&self) -> [u8; FOOTER_BYTES] {
@@ -309,24 +379,32 @@ impl Content<'_> {
         put(&mut raw, at::KEY_SEED, self.key_seed);
         put(&mut raw, at::KEYS, self.members);
         put(&mut raw, field::OTHERS, self.others);
-        put(&mut raw, field::GROUPS, self.listed());
+        let table = self.table();
+        put(&mut raw, field::GROUPS, table.groups as u64);
         put(&mut raw, field::BOUND, (self.bound as f32).to_bits().into());
         raw[field::STAGES] = self.stages.len() as u8;
         raw[at::WHAT] = Kind::Container as u8;
-        raw[at::SEGMENTS] = FILLING << 5 | self.unnamed().map_or(0, Rule::encode);
+        raw[at::SEGMENTS] =
+            FILLING << 5 | self.unnamed().map_or(table.label_bytes as u8, Rule::encode);
         raw[at::VERSIONS] = super::VERSIONS;
         raw[at::MAGIC].copy_from_slice(&super::MAGIC);
         raw
     }
 }
 
-/// The size of an exact set whose stages have these sizes as complete filters and functions, with
-/// a table of `groups` groups.
+/// The expected size of an exact set whose stages have these sizes as complete filters and
+/// functions, with a table of `groups` groups.
 pub(crate) fn size_in_bytes(stages: impl Iterator<Item = u64>, groups: u64) -> u64 {
-    let table = groups * GROUP as u64;
-    let end = stages
+    let bits = groups.max(1).ilog2() + 1 + UNKNOWN;
+    let label_bytes = (bits.div_ceil(8) as usize).clamp(*LABEL_BYTES.start(), *LABEL_BYTES.end());
+    size_of_stages(stages, groups * (label_bytes as u64 + 1))
+}
+
+/// The size of an exact set whose stages follow a table of this size.
+fn size_of_stages(stages: impl Iterator<Item = u64>, table: u64) -> u64 {
+    let (end, entries) = stages
         .fold((table, 0), |(end, entries), stage| (place(end, stage).end, entries + ENTRY as u64));
-    end.0 + end.1 + FOOTER_BYTES as u64
+    end + entries + FOOTER_BYTES as u64
 }
 
 /// The location of the data of a stage that has `complete` bytes with its footer, given that
@@ -337,28 +415,56 @@ fn place(before: u64, complete: u64) -> Range<u64> {
     start..start + data
 }
 
-#[inline]
-fn hash_of(stored: &[u8; HASH]) -> u64 {
-    u64::from_le_bytes(*stored)
-}
-
-/// The number of a group in the table. Binary search, which ends soon with any content.
-#[inline]
-fn find(hashes: &[[u8; HASH]], group_hash: u64) -> Option<usize> {
-    let (mut begin, mut count) = (0, hashes.len());
-    while count > 1 {
-        let half = count / 2;
-        // Which half is random, so this must not become a branch.
-        begin = core::hint::select_unpredictable(
-            hash_of(&hashes[begin + half]) <= group_hash,
-            begin + half,
-            begin,
-        );
-        count -= half;
-    }
-    (hash_of(hashes.get(begin)?) == group_hash).then_some(begin)
-}
-
 fn wrong<T>(field: &'static str) -> Result<T, OpenError> {
     Err(OpenError::Inconsistent { field })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels are as short as they may be, and longer where short ones would be equal.
+    #[test]
+    fn labels_keep_groups_apart() {
+        let spread = |groups: u64| (0..groups).map(move |group| group * (u64::MAX / groups));
+        assert_eq!(Table::of(spread(1)).label_bytes, 4);
+        assert_eq!(Table::of(spread(4095)).label_bytes, 4);
+        assert_eq!(Table::of(spread(4096)).label_bytes, 5);
+        for (bit, bytes) in [(32, 4), (31, 5), (24, 5), (23, 6), (15, 7), (7, 8), (0, 8)] {
+            let labels = [0, 5 << 60, (5 << 60) + (1 << bit)];
+            assert_eq!(Table::of(labels.into_iter()).label_bytes, bytes, "{bit}");
+        }
+    }
+
+    #[test]
+    fn every_group_is_found_and_no_other() {
+        for groups in [1, 2, 3, 800, 5000u64] {
+            let label = |group: u64| (group + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let rule = |group: u64| match group % 4 {
+                0 => Rule::All(true),
+                1 => Rule::All(false),
+                _ => Rule::All(group % 8 < 4),
+            };
+            let mut listed: Vec<_> = (0..groups).map(|group| (label(group), rule(group))).collect();
+            listed.sort_unstable_by_key(|&(label, _)| label);
+            let content = Content {
+                key_seed: 0,
+                members: 0,
+                others: 0,
+                bound: 0.0,
+                stages: &[],
+                groups: &listed,
+            };
+            let mut bytes = alloc::vec![0; content.size_in_bytes() as usize];
+            content.write(&mut bytes);
+            let exact = Exact::read(&bytes).expect("just written");
+            exact.verify(&bytes).expect("just written");
+            assert_eq!(exact.groups(), groups);
+            for group in 0..groups {
+                assert_eq!(exact.rule(&bytes, label(group)), Some(rule(group)));
+                assert_eq!(exact.rule(&bytes, label(group + groups)), None);
+            }
+            assert_eq!(exact.rule(&bytes, 0), None);
+        }
+    }
 }

@@ -157,7 +157,7 @@ fn groups_in_batches_are_those_alone() {
 }
 
 #[test]
-fn groups_of_one_side_take_nine_bytes() {
+fn groups_of_one_side_take_five_bytes() {
     let size = |groups: u64| {
         let mut builder = builder();
         builder.extend_members_in("both", 0..100);
@@ -170,7 +170,7 @@ fn groups_of_one_side_take_nine_bytes() {
         }
         builder.finish().expect("ordinary keys build").size_in_bytes()
     };
-    assert_eq!(size(100), size(0) + 9 * 100);
+    assert_eq!(size(100), size(0) + 5 * 100);
 }
 
 /// The same key may be a member of one group and not of another, and group and key are not
@@ -195,7 +195,7 @@ fn a_key_is_a_group_and_a_key() {
         }
     }
     // The empty name is a name.
-    assert_eq!(set.contains("a"), false);
+    assert!(!set.contains("a"));
     assert_eq!(set.expected_rate(), 0.0);
 }
 
@@ -526,5 +526,5 @@ fn a_set_of_the_changes_corrects_the_old_one() {
     for key in today {
         assert_eq!(base.contains(key) != changes.contains(key), is_member_today(&key), "{key}");
     }
-    assert!(changes.size_in_bytes() < base.size_in_bytes() / 3, "{changes:?} {base:?}");
+    assert!(changes.size_in_bytes() < base.size_in_bytes() / 2, "{changes:?} {base:?}");
 }
