@@ -25,14 +25,17 @@ enum ribbon_status
   RIBBON_STATUS_WRONG_HANDLE = -2,
   // A setting or an argument is invalid.
   RIBBON_STATUS_INVALID_ARGUMENT = -3,
-  // The filter could not be built; more memory or other settings may help.
+  // The filter or the set could not be built; more memory or other settings may help.
   RIBBON_STATUS_BUILD_FAILED = -4,
-  // The bytes are not a filter, or the filter is truncated or corrupt.
+  // The bytes are not a filter or not an exact set, whichever was expected, or they are truncated
+  // or corrupt.
   RIBBON_STATUS_NOT_A_FILTER = -5,
   // The target of a shrink is too small, or larger than the filter.
   RIBBON_STATUS_SHRINK_FAILED = -6,
   // A bug in this library. The handle involved can only be freed.
   RIBBON_STATUS_INTERNAL = -7,
+  // The universe of an exact set has no key of this group.
+  RIBBON_STATUS_UNKNOWN_GROUP = -8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -45,10 +48,18 @@ typedef int32_t ribbon_status;
 // Collects keys. Created by `ribbon_builder_new`, freed by `ribbon_builder_free`.
 typedef struct ribbon_builder ribbon_builder;
 
+// An exact set: no false positives for keys of the universe that it was built from. The result
+// for any other key is arbitrary. Free it with `ribbon_exact_free`.
+typedef struct ribbon_exact ribbon_exact;
+
+// Collects members and other keys. Created by `ribbon_exact_builder_new`, freed by
+// `ribbon_exact_builder_free`.
+typedef struct ribbon_exact_builder ribbon_exact_builder;
+
 // A filter. Free it with `ribbon_filter_free`.
 typedef struct ribbon_filter ribbon_filter;
 
-// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
+// The settings of a filter or an exact set. Initialize all fields with zero (`ribbon_settings settings = {0};`),
 // then set the ones you need. At most one of the four targets `false_positive_rate`,
 // `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
 // 1 %.
@@ -75,6 +86,24 @@ typedef struct {
   // The seed under which keys are hashed.
   uint64_t key_seed;
 } ribbon_settings;
+
+// The properties of an exact set.
+typedef struct {
+  // The number of members.
+  uint64_t members;
+  // The number of keys for which the set is exact, members included.
+  uint64_t universe;
+  // The number of groups that have keys; 1 if no key has a group.
+  uint64_t groups;
+  // The size of the set in bytes, footer included.
+  uint64_t bytes;
+  // The minimum number of bits of any exact set with these numbers of keys.
+  double lower_bound_bits;
+  // The fraction of keys outside the universe, without a group, that are reported as members.
+  double expected_rate;
+  // The seed under which keys and groups are hashed.
+  uint64_t key_seed;
+} ribbon_exact_properties;
 
 // The properties of a filter.
 typedef struct {
@@ -157,6 +186,194 @@ void ribbon_builder_free(ribbon_builder *builder);
 // # Safety
 // `key` is null or points to `len` bytes.
 uint64_t ribbon_key_hash(const uint8_t *key, size_t len, uint64_t key_seed);
+
+// Opens an exact set over a buffer of the caller, without copying it. The buffer may have any
+// alignment. It must not be changed or freed before the set is freed. This checks only the
+// footers; `ribbon_exact_verify` checks every byte.
+//
+// # Safety
+// `bytes` points to `len` bytes that outlive the set; `out` is null or points to a writable
+// pointer.
+ribbon_status ribbon_exact_open(const uint8_t *bytes, size_t len, ribbon_exact **out);
+
+// Checks every byte against the checksum.
+//
+// # Safety
+// `set` is an exact set.
+ribbon_status ribbon_exact_verify(const ribbon_exact *set);
+
+// Returns 1 if a key without a group is a member, 0 if it is not, or a negative status. The result
+// is arbitrary for keys outside the universe. If all keys have groups, it is 0.
+//
+// # Safety
+// `set` is an exact set; `key` points to `len` bytes.
+int ribbon_exact_contains(const ribbon_exact *set, const uint8_t *key, size_t len);
+
+// Like `ribbon_exact_contains`, for the hash of a key.
+//
+// # Safety
+// `set` is an exact set.
+int ribbon_exact_contains_hash(const ribbon_exact *set, uint64_t hash);
+
+// Looks up a batch of hashes, which is faster than one query per hash. Writes true or false to
+// `out` for each hash.
+//
+// # Safety
+// `set` is an exact set; `hashes` points to `count` hashes, `out` to `count` writable bools.
+ribbon_status ribbon_exact_contains_hashes(const ribbon_exact *set,
+                                           const uint64_t *hashes,
+                                           size_t count,
+                                           bool *out);
+
+// Returns 1 if a key of a group is a member, 0 if it is not, or a negative status:
+// `RIBBON_STATUS_UNKNOWN_GROUP` if the universe has no key of this group. The result is arbitrary
+// for keys outside the universe.
+//
+// # Safety
+// `set` is an exact set; `group` points to `group_len` bytes, `key` to `len` bytes.
+int ribbon_exact_contains_in(const ribbon_exact *set,
+                             const uint8_t *group,
+                             size_t group_len,
+                             const uint8_t *key,
+                             size_t len);
+
+// Like `ribbon_exact_contains_in`, for the hashes of a group and a key. The hash 0 stands for keys
+// that have no group.
+//
+// # Safety
+// `set` is an exact set.
+int ribbon_exact_contains_hash_in(const ribbon_exact *set, uint64_t group_hash, uint64_t hash);
+
+// Like `ribbon_exact_contains_hashes`, for keys of one group. Returns
+// `RIBBON_STATUS_UNKNOWN_GROUP` if the universe has no key of this group.
+//
+// # Safety
+// `set` is an exact set; `hashes` points to `count` hashes, `out` to `count` writable bools.
+ribbon_status ribbon_exact_contains_hashes_in(const ribbon_exact *set,
+                                              uint64_t group_hash,
+                                              const uint64_t *hashes,
+                                              size_t count,
+                                              bool *out);
+
+// Returns the bytes of an exact set, to be stored and opened again with `ribbon_exact_open`. They
+// are valid until the set is freed.
+//
+// # Safety
+// `set` is an exact set; `bytes` and `len` are null or point to writable values.
+ribbon_status ribbon_exact_bytes(const ribbon_exact *set, const uint8_t **bytes, size_t *len);
+
+// Returns the properties of an exact set, such as the number of its members.
+//
+// # Safety
+// `set` is an exact set; `out` is null or points to a writable `ribbon_exact_properties`.
+ribbon_status ribbon_exact_info(const ribbon_exact *set, ribbon_exact_properties *out);
+
+// Frees an exact set, but not the buffer that it was opened over. Null is allowed.
+//
+// # Safety
+// `set` is null or an exact set that is not used again.
+void ribbon_exact_free(ribbon_exact *set);
+
+// Creates a builder of an exact set. If `settings` is null, it has the default settings. Only
+// `threads`, `effort`, `max_memory` and `key_seed` may be set.
+//
+// # Safety
+// `settings` is null or valid; `out` is null or points to a writable pointer.
+ribbon_status ribbon_exact_builder_new(const ribbon_settings *settings, ribbon_exact_builder **out);
+
+// Adds a member of `len` bytes, which has no group.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `key` points to `len` bytes.
+ribbon_status ribbon_exact_builder_push_member(ribbon_exact_builder *builder,
+                                               const uint8_t *key,
+                                               size_t len);
+
+// Adds another key of the universe of `len` bytes, which is not a member and has no group.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `key` points to `len` bytes.
+ribbon_status ribbon_exact_builder_push_other(ribbon_exact_builder *builder,
+                                              const uint8_t *key,
+                                              size_t len);
+
+// Adds members by their 64-bit hashes. These may come from `ribbon_key_hash` or from any other
+// good hash function; queries must use the same function.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `hashes` points to `count`
+// hashes.
+ribbon_status ribbon_exact_builder_push_member_hashes(ribbon_exact_builder *builder,
+                                                      const uint64_t *hashes,
+                                                      size_t count);
+
+// Like `ribbon_exact_builder_push_member_hashes`, for keys that are not members.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `hashes` points to `count`
+// hashes.
+ribbon_status ribbon_exact_builder_push_other_hashes(ribbon_exact_builder *builder,
+                                                     const uint64_t *hashes,
+                                                     size_t count);
+
+// Adds a member of `len` bytes that belongs to the group with a name of `group_len` bytes. The
+// same key in another group is another key.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `group` points to `group_len`
+// bytes, `key` to `len` bytes.
+ribbon_status ribbon_exact_builder_push_member_in(ribbon_exact_builder *builder,
+                                                  const uint8_t *group,
+                                                  size_t group_len,
+                                                  const uint8_t *key,
+                                                  size_t len);
+
+// Like `ribbon_exact_builder_push_member_in`, for a key that is not a member.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `group` points to `group_len`
+// bytes, `key` to `len` bytes.
+ribbon_status ribbon_exact_builder_push_other_in(ribbon_exact_builder *builder,
+                                                 const uint8_t *group,
+                                                 size_t group_len,
+                                                 const uint8_t *key,
+                                                 size_t len);
+
+// Adds members of a group by the hashes of the group and the keys. The hash 0 stands for keys that
+// have no group.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `hashes` points to `count`
+// hashes.
+ribbon_status ribbon_exact_builder_push_member_hashes_in(ribbon_exact_builder *builder,
+                                                         uint64_t group_hash,
+                                                         const uint64_t *hashes,
+                                                         size_t count);
+
+// Like `ribbon_exact_builder_push_member_hashes_in`, for keys that are not members.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `hashes` points to `count`
+// hashes.
+ribbon_status ribbon_exact_builder_push_other_hashes_in(ribbon_exact_builder *builder,
+                                                        uint64_t group_hash,
+                                                        const uint64_t *hashes,
+                                                        size_t count);
+
+// Builds the set. Afterwards the builder can only be freed, even if the build fails. It fails with
+// `RIBBON_STATUS_BUILD_FAILED` if a key is a member and not a member, or in the rare case that two
+// keys have the same hash: then another `key_seed` helps.
+//
+// # Safety
+// `builder` is a builder that no other thread uses during the call; `out` is null or points to a
+// writable pointer.
+ribbon_status ribbon_exact_builder_finish(ribbon_exact_builder *builder, ribbon_exact **out);
+
+// Frees a builder and the keys in it. Null is allowed.
+//
+// # Safety
+// `builder` is null or a builder that is not used again.
+void ribbon_exact_builder_free(ribbon_exact_builder *builder);
 
 // Opens a filter over a buffer of the caller, without copying it. The buffer may have any
 // alignment. It must not be changed or freed before the filter is freed. This checks only the

@@ -3,7 +3,7 @@
 use crate::filter::{self, ribbon_filter};
 use crate::handle::{self, Opaque};
 use crate::settings::ribbon_settings;
-use crate::status::{Failure, guarded, ribbon_status};
+use crate::status::{Failure, finished, guarded, ribbon_status};
 use ribbonfilter::{FilterBuilder, Key};
 
 /// Collects keys. Created by `ribbon_builder_new`, freed by `ribbon_builder_free`.
@@ -16,10 +16,6 @@ impl Opaque for ribbon_builder {
     type Value = Option<FilterBuilder<'static>>;
     const TAG: u64 = 0x7265_646c_6975_6272;
     const NAME: &'static str = "builder";
-}
-
-fn finished() -> Failure {
-    Failure::new(ribbon_status::INVALID_ARGUMENT, "this builder has already finished")
 }
 
 /// Creates a builder. If `settings` is null, it has the default settings.

@@ -1,10 +1,11 @@
 //! A filter over bytes that it owns or that the caller owns.
 
+use crate::bytes::{self, Bytes};
 use crate::handle::{self, Opaque};
 use crate::settings::number_of;
-use crate::status::{Failure, caught, guarded, ribbon_status};
+use crate::status::{Failure, guarded, membership, ribbon_status};
 use core::ffi::c_int;
-use ribbonfilter::{Filter, OwnedBytes, ShrinkError};
+use ribbonfilter::{Filter, ShrinkError};
 
 /// A filter. Free it with `ribbon_filter_free`.
 pub struct ribbon_filter {
@@ -15,22 +16,6 @@ impl Opaque for ribbon_filter {
     type Value = Filter<Bytes>;
     const TAG: u64 = 0x7265_746c_6966_6272;
     const NAME: &'static str = "filter";
-}
-
-/// The bytes of a built filter, or a buffer of the caller.
-pub(crate) enum Bytes {
-    Owned(OwnedBytes),
-    Borrowed(&'static [u8]),
-}
-
-impl AsRef<[u8]> for Bytes {
-    #[inline]
-    fn as_ref(&self) -> &[u8] {
-        match self {
-            Self::Owned(bytes) => bytes.as_ref(),
-            Self::Borrowed(bytes) => bytes,
-        }
-    }
 }
 
 fn open(bytes: Bytes) -> Result<Filter<Bytes>, Failure> {
@@ -127,11 +112,6 @@ pub unsafe extern "C" fn ribbon_filter_contains_hash(
     membership(|| Ok(unsafe { handle::shared(filter)? }.contains_hash(hash)))
 }
 
-/// Runs a query and returns its result, or the status of the failure.
-fn membership(query: impl FnOnce() -> Result<bool, Failure>) -> c_int {
-    caught(query).map_or_else(|status| status as c_int, c_int::from)
-}
-
 /// Looks up a batch of hashes, which is faster than one query per hash. Writes true or false to
 /// `out` for each hash.
 ///
@@ -145,16 +125,13 @@ pub unsafe extern "C" fn ribbon_filter_contains_hashes(
     out: *mut bool,
 ) -> ribbon_status {
     guarded(|| {
-        // SAFETY: guaranteed by the caller. The buffer may hold any bytes, but a bool must be 0 or
-        // 1 before a reference to it exists, so it is zeroed. This happens after the other
-        // arguments have been checked: a failed call leaves the buffer as it was.
+        // SAFETY: guaranteed by the caller.
         let (filter, hashes, out) = unsafe {
-            let (filter, hashes) =
-                (handle::shared(filter)?, handle::array(hashes, count, "hashes")?);
-            if !out.is_null() {
-                out.write_bytes(0, count);
-            }
-            (filter, hashes, handle::array_mut(out, count, "result")?)
+            (
+                handle::shared(filter)?,
+                handle::array(hashes, count, "hashes")?,
+                handle::bools(out, count, "result")?,
+            )
         };
         filter.contains_hash_batch_into(hashes, out);
         Ok(())
@@ -172,19 +149,8 @@ pub unsafe extern "C" fn ribbon_filter_bytes(
     bytes: *mut *const u8,
     len: *mut usize,
 ) -> ribbon_status {
-    guarded(|| {
-        // SAFETY: guaranteed by the caller.
-        let (filter, bytes, len) = unsafe {
-            (
-                handle::shared(filter)?,
-                handle::output(bytes, "result")?,
-                handle::output(len, "length")?,
-            )
-        };
-        bytes.set(filter.as_bytes().as_ptr());
-        len.set(filter.as_bytes().len());
-        Ok(())
-    })
+    // SAFETY: guaranteed by the caller.
+    guarded(|| unsafe { bytes::export(handle::shared(filter)?.as_bytes(), bytes, len) })
 }
 
 /// Returns the properties of a filter.

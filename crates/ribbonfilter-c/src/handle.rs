@@ -114,19 +114,26 @@ pub(crate) unsafe fn array<'a, T>(
     }
 }
 
-/// A mutable array of the caller. Null is allowed for an empty array.
+/// An array of the caller for bools, which are set to false first: the buffer may hold any bytes,
+/// but a bool must be 0 or 1 before a reference to it exists. Null is allowed for an empty array.
+/// Call this after all other arguments have been checked, since a failed call leaves results as
+/// they were.
 ///
 /// # Safety
-/// `pointer` is null or points to `count` values that nobody else uses while they are borrowed.
-pub(crate) unsafe fn array_mut<'a, T>(
-    pointer: *mut T,
+/// `pointer` is null or points to `count` writable bytes that nobody else uses while they are
+/// borrowed.
+pub(crate) unsafe fn bools<'a>(
+    pointer: *mut bool,
     count: usize,
     what: &str,
-) -> Result<&'a mut [T], Failure> {
+) -> Result<&'a mut [bool], Failure> {
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null(what)),
-        // SAFETY: guaranteed by the caller.
-        (false, _) => Ok(unsafe { slice::from_raw_parts_mut(pointer, count) }),
+        // SAFETY: guaranteed by the caller, and zero is a valid bool.
+        (false, _) => unsafe {
+            pointer.write_bytes(0, count);
+            Ok(slice::from_raw_parts_mut(pointer, count))
+        },
     }
 }

@@ -1,7 +1,8 @@
 //! Ribbon filters for C, and through C for C++, Go, Java, Zig and engines written in them.
 //!
 //! Implements the functions of `include/ribbonfilter.h`: build from keys or hashes, open a borrowed
-//! buffer, look up keys one by one or in batches, plan, shrink, free. These rules hold for all
+//! buffer, look up keys one by one or in batches, plan, shrink, free; and the same for exact sets.
+//! These rules hold for all
 //! functions:
 //!
 //! - **Errors are values.** A function that can fail returns a [`ribbon_status`]; a query returns a
@@ -16,6 +17,9 @@
 #![expect(non_camel_case_types, reason = "these are the names in C")]
 
 pub mod builder;
+mod bytes;
+pub mod exact;
+pub mod exact_builder;
 pub mod filter;
 mod handle;
 pub mod plan;
@@ -23,6 +27,8 @@ pub mod settings;
 pub mod status;
 
 pub use builder::ribbon_builder;
+pub use exact::ribbon_exact;
+pub use exact_builder::ribbon_exact_builder;
 pub use filter::ribbon_filter;
 pub use settings::ribbon_settings;
 pub use status::ribbon_status;

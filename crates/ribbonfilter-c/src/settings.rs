@@ -1,9 +1,11 @@
-//! The settings of a filter: a plain struct in which zero means the default.
+//! The settings of a filter or an exact set: a plain struct in which zero means the default.
 
 use crate::status::{Failure, ribbon_status};
-use ribbonfilter::{BuildOptions, Effort, Filter, FilterBuilder, Variant, Width};
+use ribbonfilter::{
+    BuildOptions, Effort, ExactSet, ExactSetBuilder, Filter, FilterBuilder, Variant, Width,
+};
 
-/// The settings of a filter. Initialize all fields with zero (`ribbon_settings settings = {0};`),
+/// The settings of a filter or an exact set. Initialize all fields with zero (`ribbon_settings settings = {0};`),
 /// then set the ones you need. At most one of the four targets `false_positive_rate`,
 /// `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
 /// 1 %.
@@ -36,6 +38,11 @@ pub struct ribbon_settings {
 impl ribbon_settings {
     /// Creates a builder with these settings.
     pub(crate) fn builder(&self) -> Result<FilterBuilder<'static>, Failure> {
+        self.target(Filter::builder().options(self.options()?))
+    }
+
+    /// These settings without a target.
+    fn options(&self) -> Result<BuildOptions, Failure> {
         let mut options = BuildOptions::default();
         options.variant = self.variant()?;
         options.width = self.width()?;
@@ -43,7 +50,20 @@ impl ribbon_settings {
         options.threads = self.threads as usize;
         options.max_memory = (self.max_memory > 0).then_some(self.max_memory);
         options.key_seed = self.key_seed;
-        self.target(Filter::builder().options(options))
+        Ok(options)
+    }
+
+    /// Creates a builder of an exact set with these settings.
+    pub(crate) fn exact_builder(&self) -> Result<ExactSetBuilder<'static>, Failure> {
+        if self.has_target() || self.variant != 0 || self.width != 0 {
+            return Err(invalid("an exact set has no target, variant or width: set them to 0"));
+        }
+        Ok(ExactSet::builder().options(self.options()?))
+    }
+
+    fn has_target(&self) -> bool {
+        let Self { false_positive_rate: rate, bits_per_key, total_bytes, columns, .. } = *self;
+        rate != 0.0 || bits_per_key != 0.0 || total_bytes != 0 || columns != 0.0
     }
 
     /// Sets the one target that is not zero.

@@ -1,7 +1,7 @@
 //! The result of a call: a status, and the message of the last failure on a thread.
 
 use core::cell::RefCell;
-use core::ffi::c_char;
+use core::ffi::{c_char, c_int};
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,14 +17,17 @@ pub enum ribbon_status {
     WRONG_HANDLE = -2,
     /// A setting or an argument is invalid.
     INVALID_ARGUMENT = -3,
-    /// The filter could not be built; more memory or other settings may help.
+    /// The filter or the set could not be built; more memory or other settings may help.
     BUILD_FAILED = -4,
-    /// The bytes are not a filter, or the filter is truncated or corrupt.
+    /// The bytes are not a filter or not an exact set, whichever was expected, or they are truncated
+    /// or corrupt.
     NOT_A_FILTER = -5,
     /// The target of a shrink is too small, or larger than the filter.
     SHRINK_FAILED = -6,
     /// A bug in this library. The handle involved can only be freed.
     INTERNAL = -7,
+    /// The universe of an exact set has no key of this group.
+    UNKNOWN_GROUP = -8,
 }
 
 /// A failure on its way to the caller.
@@ -78,4 +81,14 @@ pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
 /// Like [`caught`], for a call that returns only a status.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> ribbon_status {
     caught(body).err().unwrap_or(ribbon_status::OK)
+}
+
+/// Runs a query and returns its result, or the status of the failure.
+pub(crate) fn membership(query: impl FnOnce() -> Result<bool, Failure>) -> c_int {
+    caught(query).map_or_else(|status| status as c_int, c_int::from)
+}
+
+/// The failure of a call with a builder that has built its filter or set.
+pub(crate) fn finished() -> Failure {
+    Failure::new(ribbon_status::INVALID_ARGUMENT, "this builder has already finished")
 }

@@ -44,3 +44,19 @@ fn the_example() {
 fn everything_that_can_go_wrong() {
     assert_eq!(run("tests/border.c"), "ok\n");
 }
+
+#[test]
+fn exact_sets() {
+    assert_eq!(run("tests/exact.c"), "ok\n");
+}
+
+#[test]
+fn the_example_of_exact_sets() {
+    let printed = run("examples/revoked.c");
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(
+        lines[..3],
+        ["careful 17: valid", "careless 17: revoked", "nobody 17: unknown issuer"]
+    );
+    assert!(lines[3].starts_with("101 of 2000 certificates are revoked, in "), "{printed}");
+}

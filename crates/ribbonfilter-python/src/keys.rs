@@ -15,6 +15,10 @@ use std::ops::Range;
 /// The number of keys in a piece. Their hashes fit in the L1 cache.
 const PIECE: usize = 2048;
 
+/// The number of keys of a column that are hashed while the GIL is released, if their consumer needs
+/// it: enough to make up for the cost of releasing it.
+const ATTACHED_PIECE: usize = 1 << 16;
+
 /// The number of keys of a column between two checks for signals.
 const SIGNAL_INTERVAL: usize = 1 << 22;
 
@@ -54,6 +58,16 @@ impl Piece {
         let starts = std::iter::once(0).chain(self.nulls.iter().map(|null| null + 1));
         let ends = self.nulls.iter().copied().chain([self.hashes.len()]);
         starts.zip(ends).map(|(start, end)| &self.hashes[start..end])
+    }
+
+    /// Replaces the content by the keys of a column in `range`.
+    fn fill(&mut self, column: &dyn Column, range: Range<usize>) {
+        self.clear();
+        column.hash(range.clone(), &mut self.hashes);
+        if let Some(nulls) = column.nulls() {
+            let start = range.start;
+            self.nulls.extend(range.filter(|&at| nulls.is_null(at)).map(|at| at - start));
+        }
     }
 
     fn clear(&mut self) {
@@ -138,7 +152,37 @@ impl<'py> Keys<'py> {
             }
             Source::Objects(iterator) => {
                 let iterator = iterator.clone();
-                self.feed_objects(&iterator, consumer)
+                self.feed_objects(&iterator, |piece| {
+                    consumer.take(piece);
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// [`feed`](Self::feed) for a consumer that cannot leave this thread, or that can fail: `take`
+    /// runs with the GIL, only the hashing of columns without it.
+    pub fn feed_attached(
+        &mut self,
+        py: Python<'_>,
+        mut take: impl FnMut(&Piece) -> PyResult<()>,
+    ) -> PyResult<()> {
+        self.check_columns()?;
+        match &self.source {
+            Source::Columns { columns, .. } => {
+                let mut piece = Piece::default();
+                for column in columns {
+                    for range in ranges(0..column.len(), ATTACHED_PIECE) {
+                        py.detach(|| piece.fill(&**column, range));
+                        take(&piece)?;
+                        py.check_signals()?;
+                    }
+                }
+                Ok(())
+            }
+            Source::Objects(iterator) => {
+                let iterator = iterator.clone();
+                self.feed_objects(&iterator, take)
             }
         }
     }
@@ -220,21 +264,21 @@ impl<'py> Keys<'py> {
     fn feed_objects(
         &mut self,
         iterator: &Bound<'_, PyIterator>,
-        consumer: &mut impl Consumer,
+        mut take: impl FnMut(&Piece) -> PyResult<()>,
     ) -> PyResult<()> {
         let mut piece = Piece::default();
-        let outcome = self.feed_pieces(iterator, &mut piece, consumer);
+        let outcome = self.feed_pieces(iterator, &mut piece, &mut take);
         // The keys that precede an error are passed on.
-        consumer.take(&piece);
-        outcome
+        let rest = take(&piece);
+        outcome.and(rest)
     }
 
-    /// Passes all full pieces to the consumer, and leaves the remaining keys in `piece`.
+    /// Passes all full pieces on, and leaves the remaining keys in `piece`.
     fn feed_pieces(
         &mut self,
         iterator: &Bound<'_, PyIterator>,
         piece: &mut Piece,
-        consumer: &mut impl Consumer,
+        take: &mut impl FnMut(&Piece) -> PyResult<()>,
     ) -> PyResult<()> {
         for (position, object) in iterator.clone().enumerate() {
             let object = object?;
@@ -244,7 +288,7 @@ impl<'py> Keys<'py> {
                 None => piece.push_null(),
             }
             if piece.hashes.len() == PIECE {
-                consumer.take(piece);
+                take(piece)?;
                 piece.clear();
                 iterator.py().check_signals()?;
             }
@@ -323,12 +367,7 @@ fn for_ranges(
 fn feed_range(column: &dyn Column, range: Range<usize>, consumer: &mut impl Consumer) {
     let mut piece = Piece::default();
     for range in ranges(range, PIECE) {
-        piece.clear();
-        column.hash(range.clone(), &mut piece.hashes);
-        if let Some(nulls) = column.nulls() {
-            let start = range.start;
-            piece.nulls.extend(range.filter(|&at| nulls.is_null(at)).map(|at| at - start));
-        }
+        piece.fill(column, range);
         consumer.take(&piece);
     }
 }

@@ -1,5 +1,5 @@
-//! The Python package `ribbonfilter`: filters, shards and functions over Python objects, NumPy
-//! arrays and Arrow columns.
+//! The Python package `ribbonfilter`: filters, functions, exact sets and shards over Python objects,
+//! NumPy arrays and Arrow columns.
 //!
 //! All keys are converted to hashes, a `Piece` at a time (`keys.rs`), by the hash function of the
 //! Rust library. So a key has the same hash in Python, in Rust and in the command. A `Consumer`
@@ -15,6 +15,7 @@ mod answers;
 mod arrow;
 mod buffer;
 mod errors;
+mod exact;
 mod filter;
 mod function;
 mod interrupt;
@@ -41,12 +42,15 @@ mod _native {
     use super::plan::{Plan, max_keys, plan};
     #[pymodule_export]
     use super::shards::hash_and_shard;
-    use super::{Bound, PyModule, PyModuleMethods, PyResult, buffer, filter, function, shards};
+    use super::{
+        Bound, PyModule, PyModuleMethods, PyResult, buffer, exact, filter, function, shards,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("Filter", buffer::exported::<filter::Filter>(module.py())?)?;
         module.add("Function", buffer::exported::<function::Function>(module.py())?)?;
+        module.add("ExactSet", buffer::exported::<exact::ExactSet>(module.py())?)?;
         module.add("Shards", buffer::exported::<shards::Shards>(module.py())?)?;
         module.add("Shard", buffer::exported::<shards::Shard>(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

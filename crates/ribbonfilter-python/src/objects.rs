@@ -110,10 +110,15 @@ pub fn at_position(key: &Bound<'_, PyAny>, error: PyErr, position: usize) -> PyE
     if is_null(key) {
         return null(Some(position));
     }
+    with_context(py, error, &format!("at position {position}"))
+}
+
+/// The same error with a context in its message, if it is an error of a key's type or size.
+pub fn with_context(py: Python<'_>, error: PyErr, context: &str) -> PyErr {
     if !error.is_instance_of::<PyTypeError>(py) && !error.is_instance_of::<PyOverflowError>(py) {
         return error;
     }
-    PyErr::from_type(error.get_type(py), format!("at position {position}: {}", error.value(py)))
+    PyErr::from_type(error.get_type(py), format!("{context}: {}", error.value(py)))
 }
 
 /// The error for a null, if nulls are not skipped.

@@ -1,4 +1,4 @@
-//! Membership queries for one key or several, shared by filters and sets in shards.
+//! Membership queries for one key or several, shared by filters, exact sets and sets in shards.
 
 use crate::keys::{Keys, Nulls};
 use crate::objects;
@@ -14,13 +14,13 @@ pub trait Set: Send + Sync {
     fn contains_hash_batch_into(&self, hashes: &[u64], hits: &mut [bool]);
 }
 
-/// Whether a key might be in the set.
+/// Whether a key is in the set, or might be.
 pub fn contains_one(set: &impl Set, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (_, hash) = objects::key_hash(key, set.key_seed())?;
     Ok(set.contains_hash(hash))
 }
 
-/// Which of the keys might be in the set. For a single key the result is a `bool`.
+/// Which of the keys are in the set, or might be. For a single key the result is a `bool`.
 pub fn contains<'py>(
     set: &impl Set,
     keys: &Bound<'py, PyAny>,

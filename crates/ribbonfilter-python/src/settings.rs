@@ -5,12 +5,12 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ribbonfilter::{
-    BuildOptions, Effort, Filter, FilterBuilder, Function, FunctionBuilder, Shards, ShardsBuilder,
-    Split, Variant, Width,
+    BuildOptions, Effort, ExactSet, ExactSetBuilder, Filter, FilterBuilder, Function,
+    FunctionBuilder, Shards, ShardsBuilder, Split, Variant, Width,
 };
 
-/// The options that filters, functions and shards have in common.
-const COMMON: [&str; 5] = ["variant", "width", "effort", "threads", "key_seed"];
+/// The options that all builds have in common.
+const COMMON: [&str; 3] = ["effort", "threads", "key_seed"];
 
 /// The options that must not be `None`.
 const NEVER_NONE: [&str; 3] = ["effort", "threads", "key_seed"];
@@ -56,17 +56,23 @@ pub struct Settings {
 impl Settings {
     /// The settings of a filter: the rate, which is a positional argument, and the options.
     pub fn of_filter(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::of_rate(fpr).with(options, &["bits_per_key", "total_bytes", "max_memory"])
+        let specific = ["bits_per_key", "total_bytes", "variant", "width", "max_memory"];
+        Self::of_rate(fpr).with(options, &specific)
     }
 
     /// The settings of shards. A shard does not know the total number of keys, so there is no
     /// target for the size.
     pub fn of_shards(fpr: Option<f64>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::of_rate(fpr).with(options, &["columns", "shard_bytes"])
+        Self::of_rate(fpr).with(options, &["columns", "shard_bytes", "variant", "width"])
     }
 
     /// The settings of a function, which has no target.
     pub fn of_function(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Self::of_rate(None).with(options, &["variant", "width", "max_memory"])
+    }
+
+    /// The settings of an exact set, which chooses all but the time and the memory of the build.
+    pub fn of_exact_set(options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Self::of_rate(None).with(options, &["max_memory"])
     }
 
@@ -155,6 +161,10 @@ impl Settings {
 
     pub fn function_builder(&self) -> FunctionBuilder<'static> {
         Function::builder().options(self.options.clone())
+    }
+
+    pub fn exact_set_builder(&self) -> ExactSetBuilder<'static> {
+        ExactSet::builder().options(self.options.clone())
     }
 
     /// Reports invalid settings before any key is read.

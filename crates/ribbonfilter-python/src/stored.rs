@@ -1,5 +1,6 @@
-//! The common base of filters, functions and shards: bytes, which are in memory, mapped from a
-//! file, or owned by a Python object, and the methods to open, save, copy, compare and pickle them.
+//! The common base of filters, functions, exact sets and shards: bytes, which are in memory, mapped
+//! from a file, or owned by a Python object, and the methods to open, save, copy, compare and pickle
+//! them.
 
 use crate::errors;
 use pyo3::basic::CompareOp;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The bytes of a filter, a function or shards. Clones share them.
+/// The bytes of a filter, a function, an exact set or shards. Clones share them.
 #[derive(Clone)]
 pub struct Bytes(Arc<Storage>);
 
@@ -92,7 +93,7 @@ impl Bytes {
     }
 }
 
-/// The base class of `Filter`, `Function`, `Shards` and `Shard`.
+/// The base class of `Filter`, `Function`, `ExactSet`, `Shards` and `Shard`.
 #[pyclass(frozen, subclass, module = "ribbonfilter", name = "_Stored")]
 pub struct Stored(pub Bytes);
 

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ribbonfilter import Builder, Filter, FormatError, Function, NullKeyError, Shard, Shards, max_keys, plan
+from ribbonfilter import Builder, ExactSet, Filter, FormatError, Function, NullKeyError, Shard, Shards, max_keys, plan
 
 
 class Index:
@@ -209,6 +209,7 @@ def test_invalid_efforts():
         lambda: Shards.build([1], shards=2, effort="most"),
         lambda: Shard.build(0, [], shards=2, effort="most"),
         lambda: Function.build({1: 1}, effort="most"),
+        lambda: ExactSet.build([1], [2], effort="most"),
         lambda: plan(1, effort="most"),
         lambda: max_keys(4096, effort="most"),
     ):

@@ -55,6 +55,7 @@ def test_readme(somewhere):
 def test_repr():
     assert repr(ribbonfilter.Filter.build([1])).startswith("<ribbonfilter.Filter: 1 keys")
     assert repr(ribbonfilter.Function.build({1: 1})).startswith("<ribbonfilter.Function: 1 keys")
+    assert repr(ribbonfilter.ExactSet.build([1], [2])).startswith("<ribbonfilter.ExactSet: 1 of 2 keys in 1 groups")
     assert "bumped" in repr(ribbonfilter.plan(10**6))
 
 

@@ -1,4 +1,4 @@
-"""Filters, functions, shards and containers are equal if they have the same class and the same bytes."""
+"""Filters, functions, exact sets, shards and containers are equal if they have the same class and the same bytes."""
 
 import copy
 import pickle
@@ -6,11 +6,12 @@ from unittest.mock import ANY
 
 import pytest
 
-from ribbonfilter import Filter, Function, Shard, Shards, key_hash
+from ribbonfilter import ExactSet, Filter, Function, Shard, Shards, key_hash
 
 BUILDS = {
     Filter: lambda keys: Filter.build(keys),
     Function: lambda keys: Function.build({key: 7 for key in keys}),
+    ExactSet: lambda keys: ExactSet.build(keys, range(-5000, 0)),
     Shards: lambda keys: Shards.build(keys, shards=2),
     Shard: lambda keys: Shard.build(0, [key_hash(keys)], shards=2),
 }

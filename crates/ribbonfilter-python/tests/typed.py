@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from pyspark.sql import DataFrame
 
-from ribbonfilter import Builder, Filter, Function, Plan, Shard, Shards, hash_and_shard, key_hash, plan
+from ribbonfilter import Builder, ExactSet, Filter, Function, Plan, Shard, Shards, hash_and_shard, key_hash, plan
 from ribbonfilter.spark import build_filter, contains
 
 f = Filter.build(["ada", "grace"], fpr=0.001, variant="bumped", width=64, effort="normal", threads=2)
@@ -31,6 +31,19 @@ assert_type(ages["ada"], int)
 assert_type(ages.get("ada"), int | None)
 assert_type(plan(10**6, fpr=0.01, effort="thorough"), Plan)
 assert_type(key_hash("ada"), int)
+
+revoked = ExactSet.build([17], range(100, 1000), effort="thorough", max_memory=10**9)
+assert_type(revoked, ExactSet)
+assert_type(ExactSet.build(["ada", None], lambda: iter(["grace"]), nulls="skip"), ExactSet)
+assert_type(ExactSet.build(np.arange(5), lambda: np.arange(9), others_include_members=True), ExactSet)
+assert_type(17 in revoked, bool)
+assert_type(revoked.contains(17), bool)
+assert_type(revoked.contains([17, 18]), npt.NDArray[np.bool_])
+issued = ExactSet.build_groups({"issuer": [17]}, lambda: ((f"issuer {n}", range(n)) for n in range(9)))
+assert_type(issued, ExactSet)
+assert_type(issued.contains_in("issuer", 17), bool | None)
+assert_type(issued.contains_in("issuer", np.arange(5)), npt.NDArray[np.bool_] | None)
+assert_type(issued.expected_rate_in(None), float | None)
 
 pieces = hash_and_shard(["ada", "grace"], shards=2)
 assert_type(pieces, list[npt.NDArray[np.uint64]])

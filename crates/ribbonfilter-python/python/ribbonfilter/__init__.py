@@ -2,7 +2,7 @@
 
 A filter reports whether a key might be in the set: without false negatives, and with false
 positives at a rate you choose. A key has the same hash in Python, Rust and the command `ribbon`, so
-they can exchange files. `Shards` is for sets that exceed one machine; `ribbonfilter.spark` builds
+they can exchange files. `ExactSet` has no false positives for keys of a known universe. `Shards` is for sets that exceed one machine; `ribbonfilter.spark` builds
 it on a cluster.
 
 >>> from ribbonfilter import Filter
@@ -14,6 +14,7 @@ it on a cluster.
 from ._errors import FormatError, NullKeyError
 from ._native import (
     Builder,
+    ExactSet,
     Filter,
     Function,
     Plan,
@@ -28,6 +29,7 @@ from ._native import (
 
 __all__ = [
     "Builder",
+    "ExactSet",
     "Filter",
     "FormatError",
     "Function",

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, final, overload
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 __version__: str
 __all__ = [
     "Builder",
+    "ExactSet",
     "Filter",
     "FormatError",
     "Function",
@@ -36,6 +37,10 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 _Keys: TypeAlias = Iterable[_Key] | npt.NDArray[Any] | _ArrowArray | _ArrowStream
+
+# The keys of one side of an exact set, without and with groups.
+_Side: TypeAlias = _Keys | Iterable[_Key | None]
+_Grouped: TypeAlias = Mapping[Any, _Side] | Iterable[tuple[Any, _Side]]
 
 class FormatError(ValueError): ...
 class NullKeyError(TypeError, ValueError): ...
@@ -128,6 +133,116 @@ class Builder:
     def extend(self, keys: _Keys | Iterable[_Key | None], *, nulls: _Nulls = "error") -> None: ...
     def finish(self) -> Filter: ...
     def __len__(self) -> int: ...
+
+class ExactSet:
+    def __new__(cls, data: Buffer, /) -> Self: ...
+    @classmethod
+    def build(
+        cls,
+        members: _Side,
+        others: _Side | Callable[[], _Side],
+        *,
+        others_include_members: bool = False,
+        effort: _Effort = "normal",
+        threads: int = 0,
+        nulls: _Nulls = "error",
+        key_seed: int = 0,
+        max_memory: int | None = None,
+    ) -> Self: ...
+    @classmethod
+    def build_groups(
+        cls,
+        members: _Grouped,
+        others: _Grouped | Callable[[], _Grouped],
+        *,
+        others_include_members: bool = False,
+        effort: _Effort = "normal",
+        threads: int = 0,
+        nulls: _Nulls = "error",
+        key_seed: int = 0,
+        max_memory: int | None = None,
+    ) -> Self: ...
+    @classmethod
+    def open(cls, path: str | PathLike[str], mmap: bool = True) -> Self: ...
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> Self: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __contains__(self, key: _Key, /) -> bool: ...
+    # A str or bytes object is one key, although it is also a sequence.
+    @overload
+    def contains(  # type: ignore[overload-overlap]
+        self, keys: _Key, *, nulls: _Nulls = "error", threads: int = 1
+    ) -> bool: ...
+    @overload
+    def contains(
+        self,
+        keys: Sequence[_Key | None] | npt.NDArray[Any],
+        *,
+        nulls: _Nulls = "error",
+        threads: int = 1,
+    ) -> npt.NDArray[np.bool_]: ...
+    @overload
+    def contains(
+        self, keys: _ArrowArray | _ArrowStream, *, nulls: _Nulls = "error", threads: int = 1
+    ) -> Any: ...
+    @overload
+    def contains(
+        self, keys: Iterable[_Key | None], *, nulls: _Nulls = "error", threads: int = 1
+    ) -> npt.NDArray[np.bool_]: ...
+    @overload
+    def contains_in(  # type: ignore[overload-overlap]
+        self, group: _Key | None, keys: _Key, *, nulls: _Nulls = "error", threads: int = 1
+    ) -> bool | None: ...
+    @overload
+    def contains_in(
+        self,
+        group: _Key | None,
+        keys: Sequence[_Key | None] | npt.NDArray[Any],
+        *,
+        nulls: _Nulls = "error",
+        threads: int = 1,
+    ) -> npt.NDArray[np.bool_] | None: ...
+    @overload
+    def contains_in(
+        self,
+        group: _Key | None,
+        keys: _ArrowArray | _ArrowStream,
+        *,
+        nulls: _Nulls = "error",
+        threads: int = 1,
+    ) -> Any: ...
+    @overload
+    def contains_in(
+        self,
+        group: _Key | None,
+        keys: Iterable[_Key | None],
+        *,
+        nulls: _Nulls = "error",
+        threads: int = 1,
+    ) -> npt.NDArray[np.bool_] | None: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def universe_len(self) -> int: ...
+    @property
+    def group_count(self) -> int: ...
+    @property
+    def bits_per_member(self) -> float: ...
+    @property
+    def lower_bound_bits(self) -> float: ...
+    @property
+    def overhead(self) -> float: ...
+    @property
+    def expected_rate(self) -> float: ...
+    def expected_rate_in(self, group: _Key | None) -> float | None: ...
+    @property
+    def key_seed(self) -> int: ...
+    def verify(self) -> None: ...
 
 class Shards:
     def __new__(cls, data: Buffer, /) -> Self: ...

@@ -2,7 +2,7 @@
 
 
 class FormatError(ValueError):
-    """The bytes are not a filter, function or container, or they are truncated or corrupt."""
+    """The bytes are not a filter, function, exact set or container, or are truncated or corrupt."""
 
     __module__ = "ribbonfilter"
 

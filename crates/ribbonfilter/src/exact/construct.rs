@@ -190,11 +190,7 @@ fn first_stage(
 ) -> Result<Vec<(u32, Filter)>, BuildError> {
     let builder = |columns| {
         let builder = filter_of(columns, settings.effort).threads(settings.threads);
-        let builder = builder.key_seed(settings.key_seed);
-        match settings.kernel {
-            Some(kernel) => builder.kernel(kernel),
-            None => builder,
-        }
+        builder.key_seed(settings.key_seed).on_kernel(settings.kernel)
     };
     let builders = plan.filters().map(|(columns, _)| (columns, builder(columns))).collect();
     let mut stored = StoredKeys { choices: &plan.choices, builders };
@@ -257,10 +253,7 @@ fn second_stage(
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
     let mut builder = function_of(settings.effort).threads(settings.threads);
-    builder = builder.key_seed(settings.key_seed);
-    if let Some(kernel) = settings.kernel {
-        builder = builder.kernel(kernel);
-    }
+    builder = builder.key_seed(settings.key_seed).on_kernel(settings.kernel);
     let held: usize = filters.iter().map(|(_, filter)| filter.size_in_bytes()).sum();
     if let Some(limit) = keys.max_memory {
         builder = builder.max_memory(limit.saturating_sub(held as u64));

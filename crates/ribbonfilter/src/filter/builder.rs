@@ -6,6 +6,7 @@ use crate::build::option_methods;
 use crate::build::variant::solve_filter;
 use crate::error::BuildError;
 use crate::filter::Filter;
+use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
@@ -106,6 +107,12 @@ impl<'p> FilterBuilder<'p> {
     }
 
     option_methods!(spills: true);
+
+    /// Uses another kernel, if one is given.
+    pub(crate) fn on_kernel(mut self, kernel: Option<Kernel>) -> Self {
+        self.collected.kernel = kernel;
+        self
+    }
 
     fn target(mut self, target: Target) -> Self {
         self.collected.target = target;

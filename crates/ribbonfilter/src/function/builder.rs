@@ -6,6 +6,7 @@ use crate::build::collect::Collected;
 use crate::build::option_methods;
 use crate::build::variant::solve_function;
 use crate::error::BuildError;
+use crate::kernel::Kernel;
 use crate::plan::{Plan, Target};
 use crate::progress::Progress;
 use crate::storage::bytes::OwnedBytes;
@@ -78,6 +79,12 @@ impl<'p> FunctionBuilder<'p> {
     }
 
     option_methods!(spills: false);
+
+    /// Uses another kernel, if one is given.
+    pub(crate) fn on_kernel(mut self, kernel: Option<Kernel>) -> Self {
+        self.collected.kernel = kernel;
+        self
+    }
 
     fn with(mut self, rows: Rows) -> Self {
         let Rows { value_bits: value, fingerprint_bits: fingerprint } = rows;
