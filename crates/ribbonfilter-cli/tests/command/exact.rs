@@ -226,7 +226,7 @@ fn every_key_of_a_group_has_the_right_result() {
         assert_eq!((ran.stdout.as_str(), ran.status), (stdout, 2), "{options}");
         let message = "ribbon: out.ribbon: has no key of the group of standard input, line ";
         assert!(ran.stderr.starts_with(message), "{ran:?}");
-        assert!(ran.stderr.contains("(nobody\\\\t1): nothing is known about "), "{ran:?}");
+        assert!(ran.stderr.contains("(nobody\\t1): nothing is known about "), "{ran:?}");
     }
     let known = b"acme\t1\nnobody\t1\n";
     assert_eq!(folder.run_with("exact query --groups -q out.ribbon", known).status, 0);
