@@ -214,5 +214,6 @@ const _: () = {
     send::<FilterBuilder<'_>>();
     send::<FunctionBuilder<'_>>();
     send::<ExactSetBuilder<'_>>();
+    send::<OtherKeys<'_>>();
     send::<ShardsBuilder<'_>>();
 };

@@ -13,7 +13,9 @@ const FEW: u64 = 64;
 pub(super) fn log2_binomial(n: u64, k: u64) -> f64 {
     let k = k.min(n - k);
     if k <= FEW {
-        return (0..k).map(|i| libm::log2((n - i) as f64 / (i + 1) as f64)).sum();
+        // Not `sum`: that of nothing is negative zero, and the bound is stored.
+        let factors = (0..k).map(|i| libm::log2((n - i) as f64 / (i + 1) as f64));
+        return factors.fold(0.0, |sum, factor| sum + factor);
     }
     let rest = (n - k) as f64;
     let (n, k) = (n as f64, k as f64);
@@ -45,5 +47,6 @@ mod tests {
             }
         }
         assert_eq!(log2_binomial(4, 1), 2.0);
+        assert_eq!(log2_binomial(4, 0).to_bits(), 0.0f64.to_bits());
     }
 }

@@ -316,18 +316,27 @@ impl EachPiece for Passing<'_> {
 /// that pass come out later.
 pub(super) struct Queries<'a, T> {
     filters: &'a [(u32, Filter)],
+    /// Of each filter with more columns than a kernel reads in one step, the first columns. Nearly
+    /// all keys fail these already, and they are queried in half the time.
+    coarse: Vec<Option<Filter>>,
     /// Of each filter, keys that are not yet queried.
     pending: Vec<(Vec<u64>, Vec<T>)>,
 }
 
 /// Keys that are queried together.
 const BATCH: usize = 1 << 10;
+/// Number of columns that a kernel reads in one step.
+const COARSE: u32 = 8;
 
 impl<'a, T: Copy> Queries<'a, T> {
     pub(super) fn new(filters: &'a [(u32, Filter)]) -> Self {
         let pending =
             filters.iter().map(|_| (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH)));
-        Self { filters, pending: pending.collect() }
+        let coarse = filters.iter().map(|(columns, filter)| match *columns > COARSE {
+            true => filter.shrink_to_columns(COARSE.into()).ok(),
+            false => None,
+        });
+        Self { filters, coarse: coarse.collect(), pending: pending.collect() }
     }
 
     /// Adds a key for the filter with this number of columns. Without a filter, it passes.
@@ -357,14 +366,45 @@ impl<'a, T: Copy> Queries<'a, T> {
         }
     }
 
-    fn query(&mut self, filter: usize, mut passes: impl FnMut(u64, T)) {
-        let (hashes, kept) = &mut self.pending[filter];
+    /// Queries keys in a batch of their own, and passes on those that pass the filter. `hash` maps
+    /// a key to the hash that the filter knows.
+    pub(super) fn run(
+        &self,
+        columns: u32,
+        keys: &[u64],
+        hash: impl Fn(u64) -> u64,
+        mut passes: impl FnMut(u64),
+    ) {
+        let Some(filter) = position(self.filters, columns) else {
+            return keys.iter().copied().for_each(passes);
+        };
+        let mut hashes = [0; BATCH];
+        for keys in keys.chunks(BATCH) {
+            let hashes = &mut hashes[..keys.len()];
+            hashes.iter_mut().zip(keys).for_each(|(hashed, &key)| *hashed = hash(key));
+            self.each_hit(filter, hashes, |index| passes(keys[index]));
+        }
+    }
+
+    /// Calls `passes` with the index of every hash, out of at most [`BATCH`], that passes a filter.
+    fn each_hit(&self, filter: usize, hashes: &[u64], mut passes: impl FnMut(usize)) {
         let mut hits = [false; BATCH];
-        self.filters[filter].1.contains_hash_batch_into(hashes, &mut hits);
-        let keys = hashes.iter().zip(kept.iter()).zip(hits);
-        keys.filter(|(_, hit)| *hit).for_each(|((&hash, &kept), _)| passes(hash, kept));
-        hashes.clear();
-        kept.clear();
+        let fine = &self.filters[filter].1;
+        let coarse = &self.coarse[filter];
+        coarse.as_ref().unwrap_or(fine).contains_hash_batch_into(hashes, &mut hits);
+        for (index, _) in hits[..hashes.len()].iter().enumerate().filter(|(_, hit)| **hit) {
+            if coarse.is_none() || fine.contains_hash(hashes[index]) {
+                passes(index);
+            }
+        }
+    }
+
+    fn query(&mut self, filter: usize, mut passes: impl FnMut(u64, T)) {
+        let (hashes, kept) = core::mem::take(&mut self.pending[filter]);
+        self.each_hit(filter, &hashes, |index| passes(hashes[index], kept[index]));
+        self.pending[filter] = (hashes, kept);
+        self.pending[filter].0.clear();
+        self.pending[filter].1.clear();
     }
 }
 

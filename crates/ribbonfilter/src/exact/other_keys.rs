@@ -1,6 +1,7 @@
 //! Others that are read several times instead of being kept.
 
 use super::construct::Queries;
+use super::group::{UNNAMED, in_group};
 use super::keys::{Keys, Side};
 use super::plan::Choice;
 use crate::error::BuildError;
@@ -27,6 +28,10 @@ impl<'a> Pass<'a> {
 
 /// Keys between two progress reports.
 const REPORTED: u64 = 1 << 16;
+/// Keys of one group that are taken together, at most.
+const RUN: usize = 1 << 10;
+/// A shorter run of keys is queried together with other runs.
+const SHORT: usize = 16;
 
 /// Takes the other keys of an [`ExactSet`](crate::ExactSet) whenever they are read: see
 /// [`ExactSetBuilder::finish_with`](crate::ExactSetBuilder::finish_with).
@@ -34,10 +39,14 @@ pub struct OtherKeys<'a> {
     keys: &'a mut Keys,
     pass: Pass<'a>,
     key_seed: u64,
+    /// The latest keys, which are all of one group, and the hash of the group.
+    run: Vec<u64>,
+    group_hash: u64,
+    /// The number of keys that were taken before the run.
     seen: u64,
     /// The number of keys, if it is known.
     total: u64,
-    progress: &'a mut (dyn Progressing + 'a),
+    progress: &'a mut (dyn Progressing + Send + 'a),
     failure: Option<BuildError>,
 }
 
@@ -60,7 +69,8 @@ impl<'a> OtherKeys<'a> {
         total: u64,
         progress: &'a mut Reporter<'_>,
     ) -> Self {
-        Self { keys, pass, key_seed, seen: 0, total, progress, failure: None }
+        let (run, group_hash) = (Vec::with_capacity(RUN), UNNAMED);
+        Self { keys, pass, key_seed, run, group_hash, seen: 0, total, progress, failure: None }
     }
 
     /// Takes a key.
@@ -98,7 +108,7 @@ impl<'a> OtherKeys<'a> {
     /// ```
     #[inline]
     pub fn push_hash(&mut self, key_hash: u64) {
-        self.take(super::group::UNNAMED, key_hash);
+        self.take(UNNAMED, key_hash);
     }
 
     /// Takes a key of a group.
@@ -154,47 +164,66 @@ impl<'a> OtherKeys<'a> {
 
     #[inline]
     fn take(&mut self, group_hash: u64, key_hash: u64) {
-        if self.seen.is_multiple_of(REPORTED) {
-            let reported = self.progress.partitioned(self.seen, self.total);
-            self.note(reported);
+        if group_hash != self.group_hash || self.run.len() == RUN {
+            self.take_run();
+            self.group_hash = group_hash;
         }
-        self.seen += 1;
-        let group = self.keys.groups.number(group_hash);
-        match &mut self.pass {
+        self.run.push(key_hash);
+    }
+
+    /// Processes the latest keys.
+    #[inline(never)]
+    fn take_run(&mut self) {
+        let Self { keys, pass, run, group_hash, failure, .. } = self;
+        if run.is_empty() {
+            return;
+        }
+        let group = keys.groups.number(*group_hash);
+        let keep = |key_hash| keep(keys, failure, *group_hash, key_hash);
+        match pass {
             Pass::Count(counts) => {
-                if group >= counts.len() {
-                    counts.resize(group + 1, 0);
-                }
-                counts[group] += 1;
+                counts.resize(counts.len().max(group + 1), 0);
+                counts[group] += run.len() as u64;
             }
             Pass::Stored(choices) => {
                 if let Some(Choice::Columns { columns: 1.., inverted: true }) = choices.get(group) {
-                    self.keep(group_hash, key_hash);
+                    run.iter().copied().for_each(keep);
                 }
             }
             Pass::Passing(choices, queries) => match choices.get(group) {
                 Some(&Choice::Columns { columns, inverted }) if columns == 0 || !inverted => {
-                    let hash = super::group::in_group(group_hash, key_hash);
-                    let (keys, failure) = (&mut *self.keys, &mut self.failure);
-                    queries.push(columns, hash, (group_hash, key_hash), |_, (group, key)| {
-                        keep(keys, failure, group, key);
-                    });
+                    if run.len() >= SHORT {
+                        queries.run(columns, run, |key_hash| in_group(*group_hash, key_hash), keep);
+                    } else {
+                        for &key_hash in &*run {
+                            let (hash, key) =
+                                (in_group(*group_hash, key_hash), (*group_hash, key_hash));
+                            queries.push(columns, hash, key, |_, (group_hash, key_hash)| {
+                                self::keep(keys, failure, group_hash, key_hash);
+                            });
+                        }
+                    }
                 }
                 _ => {}
             },
         }
+        self.count_run();
     }
 
-    fn keep(&mut self, group_hash: u64, key_hash: u64) {
-        keep(self.keys, &mut self.failure, group_hash, key_hash);
-    }
-
-    fn note(&mut self, done: Result<(), BuildError>) {
-        note(&mut self.failure, done);
+    /// Counts the latest keys, and reports progress now and then.
+    fn count_run(&mut self) {
+        let before = self.seen;
+        self.seen += self.run.len() as u64;
+        self.run.clear();
+        if before == 0 || before / REPORTED < self.seen / REPORTED {
+            let reported = self.progress.partitioned(self.seen, self.total);
+            note(&mut self.failure, reported);
+        }
     }
 
     /// Ends the pass; returns the number of keys.
     pub(super) fn end(mut self) -> Result<u64, BuildError> {
+        self.take_run();
         if let Pass::Passing(_, queries) = &mut self.pass {
             let (keys, failure) = (&mut *self.keys, &mut self.failure);
             queries.finish(|_, (group, key)| keep(keys, failure, group, key));

@@ -228,7 +228,8 @@ pub(super) fn check_keys(groups: &[Counts]) -> Result<(), BuildError> {
 
 /// The lower bound of the size in bits of an exact set of these groups.
 pub(super) fn lower_bound(groups: impl Iterator<Item = Counts>) -> f64 {
-    groups.map(|counts| log2_binomial(counts.members + counts.others, counts.members)).sum()
+    let bits = groups.map(|counts| log2_binomial(counts.members + counts.others, counts.members));
+    bits.fold(0.0, |sum, bits| sum + bits)
 }
 
 /// What an exact set will be, before any work is done.
