@@ -3,13 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ribbonfilter_fuzz::{ask_everything, fitted, probes, sealed};
+use ribbonfilter_fuzz::{fitted, probes, query_everything, sealed};
 
 fuzz_target!(|bytes: &[u8]| {
     let probes = probes();
-    ask_everything(bytes, &probes);
-    ask_everything(&sealed(bytes), &probes);
+    query_everything(bytes, &probes);
+    query_everything(&sealed(bytes), &probes);
     if let Some(fitted) = fitted(bytes) {
-        ask_everything(&sealed(&fitted), &probes);
+        query_everything(&sealed(&fitted), &probes);
     }
 });

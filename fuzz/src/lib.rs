@@ -4,8 +4,8 @@
 mod untrusted;
 
 use arbitrary::Arbitrary;
-pub use untrusted::{ask_everything, fitted, sealed};
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
+pub use untrusted::{fitted, query_everything, sealed};
 
 /// The `index`-th number of a stream of random numbers.
 pub fn random(stream: u64, index: u64) -> u64 {

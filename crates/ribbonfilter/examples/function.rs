@@ -11,7 +11,7 @@ fn main() -> Result<(), BuildError> {
 
     let plain = Function::build(lengths.clone(), 4)?;
     assert!(words.iter().all(|word| plain.get(word) == word.len() as u64));
-    println!("values alone: {:.3} bits a key for 4 bits of value", plain.bits_per_key());
+    println!("values alone: {:.3} bits per key for 4 bits of value", plain.bits_per_key());
 
     let mut builder = Function::builder().value_bits(4).fingerprint_bits(8);
     builder.extend(lengths);
@@ -20,7 +20,7 @@ fn main() -> Result<(), BuildError> {
     let strangers = (0..1_000_000).map(|number| format!("no-{number}"));
     let mistaken = strangers.filter(|stranger| careful.lookup(stranger).is_some()).count();
     println!(
-        "with 8 bits of fingerprint: {:.3} bits a key, {mistaken} of 1000000 strangers found",
+        "with 8 bits of fingerprint: {:.3} bits per key, {mistaken} of 1000000 strangers found",
         careful.bits_per_key(),
     );
 

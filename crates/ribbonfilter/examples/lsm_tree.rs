@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let bytes: usize = blocks.iter().map(|(_, block)| block.0.len()).sum();
         println!(
-            "{kind}: {} of them, {:.2} bits a key, {passed} of 100000 absent keys pass",
+            "{kind}: {} of them, {:.2} bits per key, {passed} of 100000 absent keys pass",
             blocks.len(),
             bytes as f64 * 8.0 / 1e5,
         );

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let overhead = filter.bits_per_key() / -measured.log2() - 1.0;
 
     println!("{} keys, {} missing", filter.len(), missing);
-    println!("{} bytes, {:.3} bits a key", filter.size_in_bytes(), filter.bits_per_key());
+    println!("{} bytes, {:.3} bits per key", filter.size_in_bytes(), filter.bits_per_key());
     println!("false-positive rate {:.5} expected, {measured:.5} measured", filter.expected_rate());
     println!("{:.2} % more than the least that any filter of this rate takes", overhead * 100.0);
     assert_eq!(missing, 0, "a filter never forgets a key");

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let set = Shards::assemble(shards)?;
     std::fs::remove_dir_all(&folder)?;
     println!(
-        "{} keys in {} shards: {} bytes, {:.3} bits a key, expected rate {:.6}",
+        "{} keys in {} shards: {} bytes, {:.3} bits per key, expected rate {:.6}",
         set.len(),
         set.shard_count(),
         set.size_in_bytes(),

@@ -179,7 +179,7 @@ fn measure((value_bits, variant, width, threads): Case) {
     let ratio = taken / needed as f64;
     let what = value_bits.map_or("filter".into(), |bits| format!("function of {bits} bits"));
     let bytes = taken / keys as f64;
-    println!("{variant} {what}, w = {width}, {threads} threads: {bytes} bytes a key");
+    println!("{variant} {what}, w = {width}, {threads} threads: {bytes} bytes per key");
     assert!((0.90..1.10).contains(&ratio), "{ratio} of the plan: {what}, {variant} {width}");
 }
 

@@ -16,7 +16,7 @@ use ribbonfilter::{ExactSet, Filter, Function, Shards, Split, Variant, Width};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Keys, build, builder, kinds, random, scale};
-use untrusted::{FOOTER_BYTES, ask_everything, fitted, seal, sealed};
+use untrusted::{FOOTER_BYTES, fitted, query_everything, seal, sealed};
 
 /// The system allocator, with a count of the bytes that this thread has allocated: now, and at the
 /// maximum.
@@ -70,33 +70,42 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
 /// A buffer with an inaccessible guard page on either side.
 struct Guarded {
     begin: *mut u8,
-    room: usize,
+    capacity: usize,
 }
 
 const PAGE: usize = 4096;
 
 impl Guarded {
-    fn new(room: usize) -> Self {
-        let room = room.next_multiple_of(PAGE).max(PAGE);
-        // SAFETY: the map is new, so nothing else uses it. `begin` and the `room` bytes after it
+    fn new(capacity: usize) -> Self {
+        let capacity = capacity.next_multiple_of(PAGE).max(PAGE);
+        // SAFETY: the map is new, so nothing else uses it. `begin` and the `capacity` bytes after it
         // are inside the map, one page from either end.
         let begin = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let map =
-                libc::mmap(std::ptr::null_mut(), room + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            let map = libc::mmap(
+                std::ptr::null_mut(),
+                capacity + 2 * PAGE,
+                libc::PROT_NONE,
+                flags,
+                -1,
+                0,
+            );
             assert_ne!(map, libc::MAP_FAILED);
             let begin = map.cast::<u8>().add(PAGE);
-            assert_eq!(libc::mprotect(begin.cast(), room, libc::PROT_READ | libc::PROT_WRITE), 0);
+            assert_eq!(
+                libc::mprotect(begin.cast(), capacity, libc::PROT_READ | libc::PROT_WRITE),
+                0
+            );
             begin
         };
-        Self { begin, room }
+        Self { begin, capacity }
     }
 
     /// Copies the bytes so that they end at the upper guard page, or begin at the lower one.
     fn place(&mut self, bytes: &[u8], at_end: bool) -> &mut [u8] {
-        assert!(bytes.len() <= self.room);
-        let offset = if at_end { self.room - bytes.len() } else { 0 };
-        // SAFETY: `offset + bytes.len() <= room`, so the slice is inside the accessible part of the
+        assert!(bytes.len() <= self.capacity);
+        let offset = if at_end { self.capacity - bytes.len() } else { 0 };
+        // SAFETY: `offset + bytes.len() <= capacity`, so the slice is inside the accessible part of the
         // map. It is initialised with zeros, and the unique borrow of `self` keeps the map alive
         // and excludes other references.
         let place = unsafe { std::slice::from_raw_parts_mut(self.begin.add(offset), bytes.len()) };
@@ -108,7 +117,7 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         // SAFETY: this is exactly the map that `new` made, and no borrow of it is left.
-        unsafe { libc::munmap(self.begin.sub(PAGE).cast(), self.room + 2 * PAGE) };
+        unsafe { libc::munmap(self.begin.sub(PAGE).cast(), self.capacity + 2 * PAGE) };
     }
 }
 
@@ -222,7 +231,7 @@ fn victims() -> Vec<Victim> {
 
 /// Runs all queries on corrupt bytes, and counts the trials.
 struct Trial {
-    room: Guarded,
+    capacity: Guarded,
     probes: Vec<u64>,
     tried: u64,
 }
@@ -230,34 +239,34 @@ struct Trial {
 impl Trial {
     fn new() -> Self {
         let probes = (0..28).map(|probe| random(9, probe)).chain(hashes(4)).collect();
-        Self { room: Guarded::new(1 << 17), probes, tried: 0 }
+        Self { capacity: Guarded::new(1 << 17), probes, tried: 0 }
     }
 
     /// Whether the bytes are accepted as intact.
     fn accepts(&mut self, bytes: &[u8]) -> bool {
         self.tried += 1;
-        let place = self.room.place(bytes, !self.tried.is_multiple_of(4));
-        let (accepted, peak) = peak_of(|| ask_everything(place, &self.probes));
+        let place = self.capacity.place(bytes, !self.tried.is_multiple_of(4));
+        let (accepted, peak) = peak_of(|| query_everything(place, &self.probes));
         let justified = 16 * bytes.len() + (1 << 14);
         assert!(peak <= justified, "{peak} bytes were taken for {}", bytes.len());
         accepted
     }
 
     /// Queries corrupt bytes, with the original checksums and with valid ones.
-    fn both(&mut self, altered: &[u8], original: &Victim, how: std::fmt::Arguments<'_>) {
-        assert!(!self.accepts(altered), "{how} was not detected: {}", original.name);
-        self.adversarial(altered);
+    fn both(&mut self, changed: &[u8], original: &Victim, how: std::fmt::Arguments<'_>) {
+        assert!(!self.accepts(changed), "{how} was not detected: {}", original.name);
+        self.adversarial(changed);
     }
 
     /// Queries corrupt bytes with valid checksums.
-    fn adversarial(&mut self, altered: &[u8]) {
-        let mut fitting = altered.to_vec();
+    fn adversarial(&mut self, changed: &[u8]) {
+        let mut fitting = changed.to_vec();
         seal(&mut fitting);
         self.accepts(&fitting);
     }
 
     fn report(&self, what: &str, min: u64) {
-        println!("{what}: {} altered files", self.tried);
+        println!("{what}: {} changed files", self.tried);
         assert!(self.tried >= min, "{} of {min}", self.tried);
     }
 }
@@ -278,9 +287,9 @@ fn single_bytes() {
     let mut trial = Trial::new();
     let (ending, dense, elsewhere) = scale((0, 8, 1), (64, 16, 2), (100, 255, 5));
     for victim in victims() {
-        let mut altered = victim.bytes.clone();
-        for place in 0..altered.len() {
-            let from_end = altered.len() - place;
+        let mut changed = victim.bytes.clone();
+        for place in 0..changed.len() {
+            let from_end = changed.len() - place;
             let flips = if from_end <= FOOTER_BYTES + ending { dense } else { elsewhere };
             for flip in 0..flips {
                 // All values, or some that differ from offset to offset; never 0.
@@ -288,9 +297,9 @@ fn single_bytes() {
                     255 => flip + 1,
                     _ => (random(3, (place * 256 + flip) as u64) % 255) as usize + 1,
                 };
-                altered[place] ^= flip as u8;
-                trial.both(&altered, &victim, format_args!("byte {place} ^ {flip}"));
-                altered[place] = victim.bytes[place];
+                changed[place] ^= flip as u8;
+                trial.both(&changed, &victim, format_args!("byte {place} ^ {flip}"));
+                changed[place] = victim.bytes[place];
             }
         }
     }
@@ -318,22 +327,22 @@ fn random_changes() {
     for (number, victim) in victims().iter().enumerate() {
         for round in 0..scale(50, 400, 10_000) {
             let dice = |index| random(number as u64 + 100, round * 64 + index);
-            let mut altered = victim.bytes.clone();
+            let mut changed = victim.bytes.clone();
             for change in 0..=dice(0) % 6 {
                 let near_end = dice(change + 1) % 3 > 0;
                 let range =
-                    if near_end { altered.len().min(FOOTER_BYTES + 60) } else { altered.len() };
-                let place = altered.len() - 1 - (dice(change + 10) % range as u64) as usize;
-                let extremes = [0, 1, 0x7f, 0x80, 0xfe, 0xff, altered[place] ^ 1];
+                    if near_end { changed.len().min(FOOTER_BYTES + 60) } else { changed.len() };
+                let place = changed.len() - 1 - (dice(change + 10) % range as u64) as usize;
+                let extremes = [0, 1, 0x7f, 0x80, 0xfe, 0xff, changed[place] ^ 1];
                 let value = dice(change + 20);
-                altered[place] = match extremes.get((value % 14) as usize) {
+                changed[place] = match extremes.get((value % 14) as usize) {
                     Some(&extreme) => extreme,
                     None => (value >> 8) as u8,
                 };
             }
-            if altered != victim.bytes {
-                trial.both(&altered, victim, format_args!("round {round}"));
-                if let Some(fitted) = fitted(&altered) {
+            if changed != victim.bytes {
+                trial.both(&changed, victim, format_args!("round {round}"));
+                if let Some(fitted) = fitted(&changed) {
                     trial.accepts(&sealed(&fitted));
                 }
             }

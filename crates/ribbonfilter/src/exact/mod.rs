@@ -1,7 +1,7 @@
 //! Exact sets: no false positive within a known universe.
 //!
 //! A filter of the members has false positives, but if all keys that will ever be queried are
-//! known, so are these. A function of one bit per key tells them from the members. Both together
+//! known, so are these. A function of one bit per key distinguishes them from the members. Both together
 //! are exact for every key of the universe.
 //!
 //! ```text
@@ -256,8 +256,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     ///
     /// let mut bytes = ExactSet::build(["ada"], ["grace"])?.as_bytes().to_vec();
     /// bytes[0] ^= 1;
-    /// let altered = ExactSet::open(bytes).unwrap();
-    /// assert!(matches!(altered.verify(), Err(OpenError::CorruptData)));
+    /// let corrupt = ExactSet::open(bytes).unwrap();
+    /// assert!(matches!(corrupt.verify(), Err(OpenError::CorruptData)));
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     ///

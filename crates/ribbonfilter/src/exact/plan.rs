@@ -166,7 +166,7 @@ impl Plan {
         self.load.used()
     }
 
-    /// The expected number of keys in the function, and so many standard deviations more.
+    /// The expected number of keys in the function, and the given number of standard deviations more.
     pub(super) fn function_keys(&self, deviations: f64) -> u64 {
         let more = libm::ceil(deviations * libm::sqrt(self.variance)) as u64;
         self.load.expected_function_keys() + more

@@ -276,7 +276,7 @@ fn every_flipped_bit_of_the_data_is_noticed_by_verifying() {
         let step = if bytes.len() < 500 { 1 } else { 61 };
         for bit in (0..(bytes.len() - FOOTER_BYTES) * 8).step_by(step) {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            Footer::read(&bytes, Kind::Filter).expect("only the data is altered");
+            Footer::read(&bytes, Kind::Filter).expect("only the data is changed");
             assert!(matches!(verify(&bytes, Kind::Filter), Err(OpenError::CorruptData)));
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
@@ -299,8 +299,8 @@ fn every_other_length_is_refused() {
         for more in 1..100 {
             for filling in [0, 0xff, b'R'] {
                 let extension = vec![filling; more];
-                let behind = [bytes, &extension].concat();
-                assert!(Footer::read(&behind, Kind::Filter).is_err(), "{more} behind");
+                let following = [bytes, &extension].concat();
+                assert!(Footer::read(&following, Kind::Filter).is_err(), "{more} following");
                 let before = [&extension, bytes].concat();
                 assert!(matches!(
                     Footer::read(&before, Kind::Filter),
@@ -323,7 +323,7 @@ fn what_is_not_ours_is_refused_by_name() {
         change(&mut raw);
         let mut bytes = filters[1].as_bytes().to_vec();
         *bytes.last_chunk_mut().expect("a footer") = sealed(raw);
-        Footer::read(&bytes, Kind::Filter).expect_err("an altered footer")
+        Footer::read(&bytes, Kind::Filter).expect_err("a changed footer")
     };
     let error = alter(|raw| raw[at::MAGIC.start] = b'r');
     assert!(matches!(error, OpenError::NotAFilter));
@@ -679,7 +679,7 @@ fn layers_that_cannot_be_are_refused() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert!(verify(&bytes, Kind::Filter).is_err(), "bit {bit}");
         if bit / 8 < directory {
-            let view = Filter::open(&bytes[..]).expect("only the data is altered");
+            let view = Filter::open(&bytes[..]).expect("only the data is changed");
             (0..50).for_each(|key| {
                 view.contains(key);
             });

@@ -91,16 +91,16 @@ impl Tail {
     fn copy(layout: &Layout, width: Width, fast_end: u64, bytes: &[u8]) -> Self {
         let (columns, size) = (layout.columns() as usize, layout.word_bytes());
         let whole = layout.whole_blocks();
-        let behind = u64::from(width.blocks_behind());
-        // An equation that starts at `fast_end` or later touches `behind` whole blocks and the last
+        let following = u64::from(width.following_blocks());
+        // An equation that starts at `fast_end` or later touches `following` whole blocks and the last
         // one.
-        let readable = whole >= behind && fast_end == layout.first_slot_of(whole - behind);
+        let readable = whole >= following && fast_end == layout.first_slot_of(whole - following);
         let fits = columns <= GROUP && layout.order() == Order::Columns;
         let narrow = layout.slots() < width.bits().into();
         if !readable || !fits || narrow || bytes.len() > TAIL_BYTES {
             return Self::NONE;
         }
-        let (begin, end) = (layout.offset(whole - behind), layout.offset(whole));
+        let (begin, end) = (layout.offset(whole - following), layout.offset(whole));
         let mut tail = Self::NONE;
         let (blocks, last) = tail.blocks.split_at_mut(end - begin);
         blocks.copy_from_slice(&bytes[begin..end]);
@@ -210,7 +210,7 @@ fn span(layout: &Layout, width: Width) -> usize {
     match layout.order() {
         Order::Columns => {
             let block = layout.columns() as usize * layout.word_bytes();
-            width.blocks_behind() as usize * block + group_bytes(layout)
+            width.following_blocks() as usize * block + group_bytes(layout)
         }
         Order::Rows => width.bits() as usize * layout.columns() as usize / 8,
     }
@@ -242,8 +242,8 @@ fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
     while blocks > 0 && layout.offset(blocks - 1) + groups > len {
         blocks -= 1;
     }
-    let behind = u64::from(width.blocks_behind());
-    layout.first_slot_of(blocks.saturating_sub(behind))
+    let following = u64::from(width.following_blocks());
+    layout.first_slot_of(blocks.saturating_sub(following))
 }
 
 /// Evaluates an equation word by word, with safe code for every case. Returns the row and a bit for

@@ -40,7 +40,7 @@ impl BlockRange {
             (u128::from(number) * u128::from(Self::max(shape)) / u128::from(parts)) as u64
         };
         let (first, end) = (border(number.into()), border(u64::from(number) + 1));
-        let held = (end + u64::from(shape.width.blocks_behind())).min(layout.blocks());
+        let held = (end + u64::from(shape.width.following_blocks())).min(layout.blocks());
         let starts = layout.first_slot_of(first)..layout.first_slot_of(end);
         let slots = layout.slots().min(layout.first_slot_of(held)) - starts.start;
         Self {

@@ -60,7 +60,7 @@ impl Width {
     }
 
     /// The number of blocks that an equation can reach into, after the block where it starts.
-    pub(crate) const fn blocks_behind(self) -> u32 {
+    pub(crate) const fn following_blocks(self) -> u32 {
         (self.bits() - 1).div_ceil(self.block_slots())
     }
 }

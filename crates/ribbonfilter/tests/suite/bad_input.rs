@@ -38,9 +38,9 @@ fn columns_out_of_range() {
 #[test]
 fn sizes_too_small_for_the_keys() {
     for bytes in [0, 39, 40, 100, 164] {
-        let error = Filter::builder().total_bytes(bytes).plan_for(1000).expect_err("no room");
+        let error = Filter::builder().total_bytes(bytes).plan_for(1000).expect_err("too small");
         let BuildError::SizeTooSmall { needed, .. } = error else { panic!("{error}") };
-        let plan = Filter::builder().total_bytes(needed).plan_for(1000).expect("room enough");
+        let plan = Filter::builder().total_bytes(needed).plan_for(1000).expect("large enough");
         assert_eq!(plan.size_in_bytes(), needed);
         assert!(error.to_string().contains(&format!("at least {needed}")), "{error}");
     }

@@ -172,21 +172,21 @@ fn what_cannot_be_is_refused() {
 fn damage_is_not_sealed_anew() {
     let mut bytes = Filter::build(0..1000u64, 0.01).expect("built").into_inner().to_vec();
     bytes[7] ^= 4;
-    let damaged = Filter::open(bytes).expect("looks whole");
-    assert!(matches!(damaged.shrink_to_columns(3.0), Err(ShrinkError::Corrupt)));
-    assert!(matches!(damaged.split_columns(&[7]), Err(ShrinkError::Corrupt)));
+    let corrupt = Filter::open(bytes).expect("looks whole");
+    assert!(matches!(corrupt.shrink_to_columns(3.0), Err(ShrinkError::Corrupt)));
+    assert!(matches!(corrupt.split_columns(&[7]), Err(ShrinkError::Corrupt)));
 }
 
 /// Bytes that are replaced after they were opened.
 struct Fickle {
     first: OwnedBytes,
     then: OwnedBytes,
-    asked: std::cell::Cell<bool>,
+    was_read: std::cell::Cell<bool>,
 }
 
 impl AsRef<[u8]> for Fickle {
     fn as_ref(&self) -> &[u8] {
-        match self.asked.replace(true) {
+        match self.was_read.replace(true) {
             false => self.first.as_ref(),
             true => self.then.as_ref(),
         }
@@ -196,7 +196,7 @@ impl AsRef<[u8]> for Fickle {
 #[test]
 fn another_buffer_than_was_opened_is_refused() {
     let build = |count| Filter::build(0..count, 0.01).expect("built").into_inner();
-    let fickle = Fickle { first: build(1000), then: build(500), asked: false.into() };
+    let fickle = Fickle { first: build(1000), then: build(500), was_read: false.into() };
     let filter = Filter::open(fickle).expect("the first is a filter");
     assert!(matches!(filter.shrink_to_columns(2.0), Err(ShrinkError::Corrupt)));
 }

@@ -297,8 +297,8 @@ fn spilled_keys_give_the_same_bytes() {
         let mut refused = builder().max_memory(limit);
         push(&mut refused);
         match refused.finish() {
-            Err(BuildError::MemoryLimit { needed, limit: told }) => {
-                assert!(needed > limit && told == limit);
+            Err(BuildError::MemoryLimit { needed, limit: reported }) => {
+                assert!(needed > limit && reported == limit);
             }
             other => panic!("{other:?}"),
         }

@@ -297,11 +297,11 @@ fn views_of_altered_bytes_do_not_panic() {
             assert!(Function::open(&bytes[..len]).is_err());
         }
         for trial in 0..50 {
-            let mut altered = bytes.to_vec();
+            let mut changed = bytes.to_vec();
             let at = random(5, trial) as usize % (bytes.len() - 40);
-            altered[at] ^= 1 << (trial % 8);
+            changed[at] ^= 1 << (trial % 8);
             // The directory of layers determines the length, so opening detects its corruption.
-            let Ok(view) = Function::open(&altered[..]) else {
+            let Ok(view) = Function::open(&changed[..]) else {
                 assert_eq!(variant, Variant::Bumped);
                 continue;
             };

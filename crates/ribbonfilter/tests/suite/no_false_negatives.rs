@@ -72,8 +72,8 @@ fn many_keys() {
         let hashes = || (0..keys).map(|index| Keys::Random.hash(index));
         let filter = build(builder(variant, width, 7.7), hashes());
         assert_all_found(&filter, hashes());
-        let asked: Vec<u64> = hashes().collect();
-        assert!(filter.contains_hash_batch(&asked).iter().all(|&hit| hit), "{filter:?}");
+        let queried: Vec<u64> = hashes().collect();
+        assert!(filter.contains_hash_batch(&queried).iter().all(|&hit| hit), "{filter:?}");
     }
 }
 

@@ -69,8 +69,8 @@ fn parts_answer_as_the_filter() {
             let max = blocks(&filter);
             for parts in [1, 2, 3, 7, 20, max / 2, max - 1, max] {
                 if (1..=max).contains(&parts) && u64::from(parts) * count < 4_000_000 {
-                    let asked = scale(300, 3000, 30_000) / u64::from(parts);
-                    check(&filter, count.min(20_000), parts, asked);
+                    let queried = scale(300, 3000, 30_000) / u64::from(parts);
+                    check(&filter, count.min(20_000), parts, queried);
                 }
             }
         }
@@ -99,8 +99,8 @@ fn parts_cost_what_they_say() {
     for filter in filters(9000) {
         let parts = filter.cut(5).expect("parts");
         // The extra blocks that equations reach into, label and footer, and a duplicate seed.
-        let behind = filter.columns().ceil() * f64::from(filter.width().bits()) / 8.0;
-        let max = filter.size_in_bytes() as f64 + 4.0 * (behind + 52.0 + 1.0) + 12.0;
+        let following = filter.columns().ceil() * f64::from(filter.width().bits()) / 8.0;
+        let max = filter.size_in_bytes() as f64 + 4.0 * (following + 52.0 + 1.0) + 12.0;
         let size: usize = parts.iter().map(Part::size_in_bytes).sum();
         assert!(size as f64 <= max, "{size} bytes, {max} allowed: {filter:?}");
         assert!(size > filter.size_in_bytes());

@@ -273,7 +273,7 @@ fn shards_that_do_not_belong_together_are_reported() {
             other => panic!("{other:?}"),
         }
     }
-    // Positions are those of the given order, whatever the numbers are.
+    // Positions are those of the given order, for any numbers.
     let mut more = all();
     more.reverse();
     more.insert(1, shard(plain(), 3));

@@ -134,7 +134,7 @@ fn a_limit_that_is_too_low_is_refused_with_one_that_is_not() {
         };
         match within(100_000) {
             Err(BuildError::MemoryLimit { needed, limit: 100_000 }) => {
-                within(needed).expect("what the error told");
+                within(needed).expect("what the error reports");
                 let refused = within(needed / 10 * 9);
                 assert!(matches!(refused, Err(BuildError::MemoryLimit { .. })), "{refused:?}");
             }

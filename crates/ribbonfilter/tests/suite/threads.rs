@@ -54,8 +54,8 @@ fn one_filter_for_many_threads() {
         for _ in 0..8 {
             scope.spawn(|| {
                 assert_all_found(filter, hashes(40_000));
-                let asked: Vec<u64> = hashes(40_000).collect();
-                assert!(filter.contains_hash_batch(&asked).iter().all(|&hit| hit));
+                let queried: Vec<u64> = hashes(40_000).collect();
+                assert!(filter.contains_hash_batch(&queried).iter().all(|&hit| hit));
                 filter.verify().expect("whole");
             });
         }

@@ -140,7 +140,7 @@ fn seal_ranges(rest: &mut [u8], shards: usize, raw: &[u8]) -> Option<usize> {
 
 /// Opens the bytes as every kind of structure and runs every query; returns whether any of them
 /// opened and verified. Panics if two results contradict each other.
-pub fn ask_everything(bytes: &[u8], hashes: &[u64]) -> bool {
+pub fn query_everything(bytes: &[u8], hashes: &[u64]) -> bool {
     ask_without_opening(bytes, hashes);
     let filter = Filter::open(bytes).is_ok_and(|filter| ask_filter(&filter, hashes));
     let function = Function::open(bytes).is_ok_and(|function| ask_function(&function, hashes));

@@ -185,7 +185,7 @@ impl<V: Value> Spill<V> {
         match found.sum == self.sum_of(cells).sum {
             true => Ok(()),
             false => {
-                let error = io::Error::new(ErrorKind::InvalidData, "hashes were lost or altered");
+                let error = io::Error::new(ErrorKind::InvalidData, "hashes were lost or changed");
                 Err(failed(&self.directory, error))
             }
         }

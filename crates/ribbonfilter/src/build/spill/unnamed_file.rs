@@ -74,7 +74,7 @@ mod tests {
             if cfg!(not(windows)) {
                 assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 0);
             }
-            file.write_all(b"ribbon").expect("room");
+            file.write_all(b"ribbon").expect("space");
             file.rewind().expect("a file");
             let mut bytes = [0; 6];
             file.read_exact(&mut bytes).expect("a file");

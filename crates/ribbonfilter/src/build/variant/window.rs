@@ -27,11 +27,11 @@ pub(super) fn scatter<V: Value>(
     // The expected size of a full window, seven standard deviations, and what smash adds at the
     // ends.
     let share = keys.len() as f64 * WINDOW as f64 / starts.count() as f64;
-    let room = (share + 7.0 * libm::sqrt(share)) as usize + 128;
+    let capacity = (share + 7.0 * libm::sqrt(share)) as usize + 128;
     ordered.fill_parts(
         keys,
         windows,
-        room.min(keys.len()),
+        capacity.min(keys.len()),
         |key| seeded(key, seed),
         |hash| (starts.start(hash) >> WINDOW_LOG) as usize,
     )

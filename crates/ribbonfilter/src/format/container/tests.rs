@@ -30,20 +30,20 @@ fn no_query_leaves_bytes_that_were_made_to_mislead() {
         let directory = bytes.len() - container.directory_bytes(&bytes);
         let mut opened = 0;
         for _ in 0..3000 {
-            let mut altered = bytes.clone();
+            let mut changed = bytes.clone();
             let altered_bytes = 1 + random.below(4);
             for _ in 0..altered_bytes {
                 let position =
                     directory + random.below((bytes.len() - directory - 8) as u64) as usize;
-                altered[position] = match random.below(3) {
+                changed[position] = match random.below(3) {
                     0 => 0xff,
                     1 => 0,
                     _ => random.next() as u8,
                 };
             }
-            let raw: [u8; FOOTER_BYTES] = *altered.last_chunk().expect("a footer");
-            seal_footer(&mut altered[directory..], raw);
-            let Ok(shards) = Shards::open(altered) else { continue };
+            let raw: [u8; FOOTER_BYTES] = *changed.last_chunk().expect("a footer");
+            seal_footer(&mut changed[directory..], raw);
+            let Ok(shards) = Shards::open(changed) else { continue };
             opened += 1;
             for _ in 0..50 {
                 shards.contains_hash(random.next());

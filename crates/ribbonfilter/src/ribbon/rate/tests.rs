@@ -59,11 +59,11 @@ impl Rows {
 /// The number of coefficient vectors with a leading 1 that give zero, by trying each. In Gray code
 /// order, each step changes one coefficient.
 fn count_zeros(window: &[u64]) -> u128 {
-    let (&first, behind) = window.split_first().expect("a slot");
+    let (&first, following) = window.split_first().expect("a slot");
     let mut sum = first;
     let mut zeros = u128::from(sum == 0);
-    for step in 1..1u64 << behind.len() {
-        sum ^= behind[step.trailing_zeros() as usize];
+    for step in 1..1u64 << following.len() {
+        sum ^= following[step.trailing_zeros() as usize];
         zeros += u128::from(sum == 0);
     }
     zeros
@@ -151,9 +151,9 @@ fn the_rate_is_the_fraction_of_coefficients_that_give_zero() {
 
 /// The probability of one start, from the ranks of its window with and without the first row.
 fn probability_by_rank(window: &[u64]) -> u128 {
-    let behind = rank(&window[1..]);
-    match rank(window) == behind {
-        true => 1 << (64 - behind),
+    let following = rank(&window[1..]);
+    match rank(window) == following {
+        true => 1 << (64 - following),
         false => 0,
     }
 }

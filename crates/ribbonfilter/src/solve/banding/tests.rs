@@ -307,12 +307,12 @@ struct Place {
 /// with fractional columns.
 fn places<B: Band>(slots: usize) -> Vec<Place> {
     let mut places = Vec::new();
-    for (before, behind) in [(0, 0), (128, 0), (0, 192), (64, 64)] {
+    for (before, following) in [(0, 0), (128, 0), (0, 192), (64, 64)] {
         let slots = slots as u64;
-        if behind > 0 && !slots.is_multiple_of(64) {
+        if following > 0 && !slots.is_multiple_of(64) {
             continue;
         }
-        let all = before + slots + behind;
+        let all = before + slots + following;
         let blocks = all.div_ceil(B::WIDTH.block_slots().into());
         for (columns, boundary) in [(1, 0), (3, blocks / 2), (8, blocks - 1), (32, 0)] {
             let whole = Layout::new(B::WIDTH, all, columns, boundary);
@@ -337,9 +337,9 @@ fn solution<B: Band, R: RightSide>(
     let begin = whole.offset(whole.block_of(*first_slot));
     let end = begin + part.size_in_bytes() as usize;
     // Only a trimmed block needs bytes after it.
-    let room = if part.slots().is_multiple_of(64) { 0 } else { READ_AHEAD };
+    let capacity = if part.slots().is_multiple_of(64) { 0 } else { READ_AHEAD };
     let free = |slot| free(first_slot + slot).into();
-    kernel.run(Solve { banding, free, layout: part, bytes: &mut bytes[begin..end + room] });
+    kernel.run(Solve { banding, free, layout: part, bytes: &mut bytes[begin..end + capacity] });
     let outside = [&bytes[..begin], &bytes[end..]].concat();
     assert!(outside.iter().all(|&byte| byte == STALE));
     bytes

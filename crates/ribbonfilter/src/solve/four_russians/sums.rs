@@ -33,9 +33,9 @@ impl<B: Band, R: RightSide> Sums<B, R> {
             for row in (0..HALF).rev() {
                 let this = Row { coefficients: coefficients[row], right_side: right_sides[row] };
                 let columns = half_of(this.coefficients.byte(byte), half);
-                let behind = columns & (0xe << row);
+                let following = columns & (0xe << row);
                 for later in (0..1 << HALF).step_by(2 << row) {
-                    table[later | 1 << row] = this.plus(&table[later ^ behind]);
+                    table[later | 1 << row] = this.plus(&table[later ^ following]);
                 }
             }
         }

@@ -30,7 +30,7 @@ pub(super) fn solve<V: Vectors>(cpu: V, system: &ByteSliced, layout: &Layout, by
 /// `COEFFICIENTS` panels solved last, which are all that a row can reach, are kept prepared for
 /// multiplication.
 ///
-/// They form a ring buffer: `behind[byte][panel % COEFFICIENTS]`. When a panel is solved, the entry
+/// They form a ring buffer: `following[byte][panel % COEFFICIENTS]`. When a panel is solved, the entry
 /// at its own index still holds the panel `w` rows later, which shares a byte of the cyclic
 /// coefficients with it. In that byte the bits below the diagonal belong to the later panel
 /// ([`BELOW`]), and the others to the panel's own rows, which `inverse` solves. The entry is
@@ -45,7 +45,7 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
     let count = system.all_planes;
     let right_sides = count - COEFFICIENTS;
     let block_slots = layout.first_slot_of(1) as usize;
-    let mut behind = [[cpu.keep(0); COEFFICIENTS]; BYTES];
+    let mut following = [[cpu.keep(0); COEFFICIENTS]; BYTES];
     // The rows of a block, one byte per row.
     let mut solved = [[0u8; 64]; BYTES];
     for (panel, words) in system.words.chunks_exact(count).enumerate().rev() {
@@ -53,11 +53,11 @@ fn substitute<V: Vectors, const COEFFICIENTS: usize, const BYTES: usize>(
             words.split_first_chunk::<COEFFICIENTS>().expect("planes of coefficients");
         let near = panel % COEFFICIENTS;
         let inverse = solved_upwards(coefficients[near] & ABOVE, DIAGONAL);
-        let sums = cpu.sums(coefficients, (near, BELOW), &behind);
+        let sums = cpu.sums(coefficients, (near, BELOW), &following);
         for byte in 0..right_sides.min(BYTES) {
             // The remaining coefficients are among the panel's own rows.
             let rows = cpu.product(right_sides_of_rows[byte] ^ sums[byte], inverse);
-            behind[byte][near] = cpu.keep(rows);
+            following[byte][near] = cpu.keep(rows);
             solved[byte][8 * panel % block_slots..][..8].copy_from_slice(&rows.to_le_bytes());
         }
         let block = (8 * panel / block_slots) as u64;
