@@ -176,36 +176,36 @@ impl Table {
     /// The number of the group with this label.
     ///
     /// Labels are products, whose top bits are evenly distributed: the label determines about where
-    /// it is stored, and the difference from the label there determines it more closely. Most
-    /// searches end a few labels from the second guess. The others, and those in a table with any
-    /// other content, continue as binary searches.
+    /// it is stored, and the difference from the label there determines it more closely. Labels
+    /// near the second guess are compared without a branch, since which of them it is cannot be
+    /// predicted. The few searches that miss, and those in a table with any other content, continue
+    /// as binary searches.
     #[inline]
     fn find(self, bytes: &[u8], label: u64) -> Option<usize> {
-        /// Labels that are compared near the guess.
-        const NEAR: usize = 8;
+        /// Labels that are compared near the second guess. Of 800 groups it is within 8 of the
+        /// label 97 times in 100.
+        const NEAR: usize = 16;
         let label = shortened(label, self.label_bytes);
-        let bits = 8 * self.label_bytes;
-        let position = |label: u64| ((u128::from(label) * self.groups as u128) >> bits) as usize;
-        let guess = position(label);
-        let there = self.label(bytes, guess)?;
-        let mut near = match label >= there {
-            true => (guess + position(label - there)).min(self.groups - 1),
-            false => guess.saturating_sub(position(there - label)),
-        };
-        let upwards = self.label(bytes, near)? <= label;
-        for _ in 0..NEAR {
-            let there = self.label(bytes, near)?;
-            if there == label {
-                return Some(near);
-            }
-            let passed = (there > label) == upwards;
-            let next = if upwards { near + 1 } else { near.wrapping_sub(1) };
-            if passed || next >= self.groups {
-                return None;
-            }
-            near = next;
+        let position = |label: i128| (label * self.groups as i128) >> (8 * self.label_bytes);
+        let guess = position(label.into());
+        let there = self.label(bytes, guess as usize)?;
+        let near = guess + position(i128::from(label) - i128::from(there));
+        let near = near.clamp(0, self.groups as i128) as usize;
+        let begin = near.saturating_sub(NEAR / 2).min(self.groups.saturating_sub(NEAR));
+        let count = NEAR.min(self.groups);
+        let (mut found, mut before) = (self.groups, 0);
+        for group in begin..begin + count {
+            let there = self.label(bytes, group)?;
+            found = core::hint::select_unpredictable(there == label, group, found);
+            before += usize::from(there < label);
         }
-        self.search(bytes, label)
+        if found < self.groups {
+            return Some(found);
+        }
+        // Where labels ascend, it would be between two labels that were compared.
+        let between =
+            (before > 0 || begin == 0) && (before < count || begin + count == self.groups);
+        if between { None } else { self.search(bytes, label) }
     }
 
     /// Binary search for a label, which ends soon with any content.
