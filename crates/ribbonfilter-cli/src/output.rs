@@ -3,7 +3,8 @@
 //! A file is written without a name or, where the system does not support this, under a temporary
 //! name in the directory of its target. It is then synced and atomically renamed or linked to its
 //! target. If the process is killed at any time, the target is the complete old file or the
-//! complete new one, and there are no other files.
+//! complete new one. There are no other files, unless it is killed between the link and the rename
+//! that replace a file: then the complete new file is also there under a temporary name.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File};
@@ -63,7 +64,7 @@ impl Output {
     }
 }
 
-/// Writes several files, named by the output and a number from 1 on, and returns their names. No
+/// Writes several files, named by the output and a number from 0 on, and returns their names. No
 /// file is committed before all are written.
 pub fn write_numbered<'a>(
     output: &Path,

@@ -39,7 +39,8 @@ pub(super) type Keys = Vec<Item<u64, ()>>;
 /// ```
 ///
 /// The bytes depend only on the set of keys and the options, not on the order of the keys, the
-/// threads, or the processes that built the shards. Duplicates do no harm. The effort and the
+/// threads, or the processes that built the shards. Duplicates do no harm; a few of them count in the
+/// plan of their shard, many are removed. The effort and the
 /// overhead have no influence where shards are filled until they are full.
 pub struct ShardsBuilder<'p> {
     split: Split,
