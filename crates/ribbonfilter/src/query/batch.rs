@@ -1,6 +1,6 @@
 //! Batched queries: while some keys are evaluated, the memory of others is prefetched.
 //!
-//! Most shapes use a ring buffer, compiled as one function ([`Ring`]): each key that is evaluated
+//! Most shapes use a ring buffer, compiled as one function (`ring`): each key that is evaluated
 //! frees an entry for the key that is located and prefetched next. All other shapes are queried
 //! in chunks ([`by_chunks`]): a chunk is located and prefetched, then the preceding chunk is
 //! evaluated. The ring is faster, because it spreads its prefetches over time: a chunk issues all

@@ -138,7 +138,7 @@ fn usual<K: QueryKind, B: Band, A: Assumptions, F: Find>(
 }
 
 /// Functions for any number of columns, in every kernel. [`Fingerprints`] also serves filters
-/// whose rows are all zero: [`Target::row`] is zero for them.
+/// whose rows are all zero: [`Target::row`](super::Target::row) is zero for them.
 fn any_columns(width: Width, find: Finds, kernel: Kernel) -> Fused<Membership> {
     match (width, find) {
         (Width::W16, _) => any::<u16, Fingerprints>(kernel),
