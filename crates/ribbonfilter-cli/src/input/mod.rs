@@ -108,7 +108,7 @@ impl PairArguments {
             end: if self.null { 0 } else { b'\n' },
             column: None,
             grouped: false,
-            value_behind: Some(self.delimiter.unwrap_or(default)),
+            value_after: Some(self.delimiter.unwrap_or(default)),
             plain: self.plain,
         }
     }
@@ -128,7 +128,7 @@ impl InputArguments {
             end: if self.null { 0 } else { b'\n' },
             column: self.column.map(|number| Column { number, delimiter }),
             grouped: false,
-            value_behind: None,
+            value_after: None,
             plain: self.plain,
         })
     }

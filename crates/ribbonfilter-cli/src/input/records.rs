@@ -14,7 +14,7 @@ pub struct Format {
     /// Whether a group and a tab precede the key; the first tab in the line counts.
     pub grouped: bool,
     /// The delimiter between a key and the value that follows it; the last one in the line counts.
-    pub value_behind: Option<u8>,
+    pub value_after: Option<u8>,
     /// Whether to read compressed input as it is.
     pub plain: bool,
 }
@@ -95,7 +95,7 @@ impl Format {
                 (group, key) = with_group(key)?;
                 push(&mut hashed.groups, group.key_hash(key_seed))?;
             }
-            if let Some(delimiter) = self.value_behind {
+            if let Some(delimiter) = self.value_after {
                 let value;
                 (key, value) = with_value(key, delimiter)?;
                 push(&mut hashed.values, value)?;
@@ -274,7 +274,7 @@ mod tests {
         end: b'\n',
         column: None,
         grouped: false,
-        value_behind: None,
+        value_after: None,
         plain: false,
     };
     const HEX: Format = Format { encoding: Encoding::Hex, ..LINES };
@@ -333,11 +333,11 @@ mod tests {
 
     #[test]
     fn values_follow_the_last_delimiter() {
-        let valued = Format { value_behind: Some(b'\t'), ..LINES };
+        let valued = Format { value_after: Some(b'\t'), ..LINES };
         let hashed = hash(valued, b"ada\t36\r\na\tb\t18446744073709551615\n\t007");
         assert_eq!(hashed.hashes, hashes(&[b"ada", b"a\tb", b""]));
         assert_eq!(hashed.values, [36, u64::MAX, 7]);
-        let counted = Format { value_behind: Some(b':'), ..HEX };
+        let counted = Format { value_after: Some(b':'), ..HEX };
         let hashed = hash(counted, b"00FF:12\n");
         assert_eq!((hashed.hashes, hashed.values), (hashes(&[&[0, 255]]), vec![12]));
         for (line, part) in [

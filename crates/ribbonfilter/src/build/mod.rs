@@ -4,7 +4,8 @@
 //! another, directly into the output bytes, and the footer completes them. Two events restart the
 //! work. If the fraction of duplicates is high enough to waste space, they are removed and the
 //! distinct keys are planned again. If no seed works for the planned slots, the plan gets more
-//! slots (by the paper's factor (w + 1) / w, at most [`MAX_GROWTH`] times).
+//! slots (by the paper's factor (w + 1) / w, or more in the last layer of a Bumped ribbon, at most
+//! [`MAX_GROWTH`] times).
 
 pub(crate) mod collect;
 mod contradiction;
