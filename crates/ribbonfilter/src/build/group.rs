@@ -4,6 +4,8 @@
 //! of `2^k` is identified by fewer top bits. Its keys can be separated before the number of
 //! segments is known.
 
+use crate::ribbon::equation::segment;
+
 /// All segments whose numbers share the same leading bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -63,5 +65,11 @@ impl Group {
     /// so on.
     pub(crate) fn bit(self, level: u32) -> u32 {
         63 - self.group_bits - level
+    }
+
+    /// The segment of a mixed hash, counted from the first segment of the group.
+    #[inline(always)]
+    pub(crate) fn position(self, mixed: u64) -> usize {
+        (segment(mixed, self.segment_bits) - self.first()) as usize
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! Segments are the top bits of the mixed hashes, so keys are ordered in place: they are split by
 //! the first bit, each half by the second, and so on. That takes no memory, and at most eight
-//! passes for up to 10^8 keys. The keys of a function must stay in insertion order, so a copy of
-//! them is ordered.
+//! passes for up to 10^8 keys. The keys of a function must stay in insertion order; they are
+//! counted and scattered to a copy instead. (To order a copy of them in place took 12 to 25 % longer
+//! for a build of 10^6 keys.)
 
 use super::parallel::for_each;
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
 use crate::progress::{Phase, Reporter};
-use crate::storage::memory::{try_copied, try_reserve};
+use crate::storage::memory::{try_filled, try_reserve};
 use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -38,11 +39,18 @@ impl<'a, V: Value> Partitioned<'a, V> {
             return Ok(Self { items, borders, first });
         }
         progress.report(Phase::Partitioning, 0, 1)?;
-        let mut items = match items {
-            Cow::Owned(items) => items,
-            Cow::Borrowed(items) => try_copied(items)?,
+        let threads = worthwhile(threads, items.len(), group.len());
+        let (items, borders) = match items {
+            Cow::Owned(mut items) => {
+                let borders = order_in_place(&mut items, group, threads)?;
+                (items, borders)
+            }
+            Cow::Borrowed(items) => {
+                let mut ordered = try_filled(Item::default(), items.len())?;
+                let borders = order_in_copy(items, &mut ordered, group, threads)?;
+                (ordered, borders)
+            }
         };
-        let borders = order_in_place(&mut items, group, threads)?;
         progress.report(Phase::Partitioning, 1, 1)?;
         Ok(Self::ordered(items, borders, first))
     }
@@ -143,6 +151,89 @@ fn halve<V>(items: &mut [Item<u64, V>], bit: u32) -> [&mut [Item<u64, V>]; 2] {
     items.split_at_mut(low).into()
 }
 
+/// Writes keys to `ordered`, which has the same length, in the order of their segments. Each thread
+/// counts a chunk of the keys, then scatters it. Returns the beginning of each segment and the end of
+/// the last.
+fn order_in_copy<V: Value>(
+    items: &[Item<u64, V>],
+    ordered: &mut [Item<u64, V>],
+    group: Group,
+    threads: usize,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let chunks = items.chunks(items.len().div_ceil(threads).max(1));
+    let mut threads = vec![(); chunks.len().max(1)];
+    let count_chunk = |(): &mut (), chunk| count(chunk, group);
+    let counts = for_each(&mut threads, chunks.clone(), |_| Ok(()), count_chunk)?;
+    let work = chunks.zip(pieces(&counts, ordered)?);
+    for_each(
+        &mut threads,
+        work,
+        |_| Ok(()),
+        |(), (chunk, pieces)| {
+            scatter(chunk, group, pieces);
+            Ok::<_, OutOfMemory>(())
+        },
+    )?;
+    borders(&counts, group.len())
+}
+
+/// The number of threads such that each has at least one key per segment: the per-segment state of
+/// a thread takes more memory than a key.
+fn worthwhile(threads: usize, keys: usize, segments: usize) -> usize {
+    threads.min(keys / segments).max(1)
+}
+
+/// Counts how many keys of a chunk belong to each segment.
+fn count<V>(chunk: &[Item<u64, V>], group: Group) -> Result<Vec<usize>, OutOfMemory> {
+    let mut counts = try_filled(0, group.len())?;
+    for item in chunk {
+        counts[group.position(item.hash)] += 1;
+    }
+    Ok(counts)
+}
+
+/// The beginning of each segment, and the end of the last.
+fn borders(counts: &[Vec<usize>], segments: usize) -> Result<Vec<usize>, OutOfMemory> {
+    let mut borders = try_filled(0, segments + 1)?;
+    for segment in 0..segments {
+        let size: usize = counts.iter().map(|counts| counts[segment]).sum();
+        borders[segment + 1] = borders[segment] + size;
+    }
+    Ok(borders)
+}
+
+/// Splits the output into one piece per segment and chunk, grouped by chunk.
+fn pieces<'a, T>(
+    counts: &[Vec<usize>],
+    ordered: &'a mut [T],
+) -> Result<Vec<Vec<&'a mut [T]>>, OutOfMemory> {
+    let segments = counts.first().map_or(0, Vec::len);
+    let mut pieces: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::new()).collect();
+    for pieces in &mut pieces {
+        try_reserve(pieces, segments)?;
+    }
+    let mut rest = ordered;
+    for segment in 0..segments {
+        for (chunk, counts) in counts.iter().enumerate() {
+            let (piece, following) = rest.split_at_mut(counts[segment]);
+            pieces[chunk].push(piece);
+            rest = following;
+        }
+    }
+    Ok(pieces)
+}
+
+/// Writes each key of a chunk into the piece of its segment.
+fn scatter<V: Copy>(chunk: &[Item<u64, V>], group: Group, mut pieces: Vec<&mut [Item<u64, V>]>) {
+    for &item in chunk {
+        let piece = &mut pieces[group.position(item.hash)];
+        if let Some((first, rest)) = core::mem::take(piece).split_first_mut() {
+            *first = item;
+            *piece = rest;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +265,16 @@ mod tests {
                     assert_eq!(hashes[0], hashes[1]);
                 }
             }
+        }
+    }
+
+    /// Sixteen threads with 2^24 counts and pieces each would take 6 GB, even for few keys.
+    #[test]
+    fn threads_take_no_more_memory_than_keys() {
+        for (threads, keys, segments, expected) in
+            [(16, 1000, 1 << 24, 1), (16, 3 << 24, 1 << 24, 3), (16, 1 << 20, 64, 16), (4, 0, 2, 1)]
+        {
+            assert_eq!(worthwhile(threads, keys, segments), expected);
         }
     }
 }
