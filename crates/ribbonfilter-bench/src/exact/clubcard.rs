@@ -44,10 +44,9 @@ impl Queryable<WORDS> for Key {
 
 type Builder = ClubcardBuilder<WORDS, Key>;
 
-/// Builds from keys that lie group by group.
-pub fn build(keys: &[Key]) -> Card {
+/// Builds from the keys of each group.
+pub fn build(blocks: &[&[Key]]) -> Card {
     let mut builder = Builder::new();
-    let blocks: Vec<&[Key]> = keys.chunk_by(|a, b| a.group == b.group).collect();
     let ribbons = blocks.iter().map(|block| approximate_ribbon(&builder, block)).collect();
     builder.collect_approx_ribbons(ribbons);
     let ribbons = blocks.iter().map(|block| exact_ribbon(&builder, block)).collect();

@@ -109,9 +109,18 @@ pub enum BuildError {
         /// The key's hash; in a named group, mixed with the group's.
         key_hash: u64,
     },
-    /// Two keys of different groups of an exact set, of which one is a member, have one hash.
+    /// Two keys of different groups of an exact set, of which one is a member, or two groups have one
+    /// hash.
     Collision,
-    /// The other keys of an exact set were not the same when they were read again.
+    /// An exact set has more groups than its format allows.
+    TooManyGroups {
+        /// The number of groups.
+        groups: u64,
+        /// The maximum.
+        max: u64,
+    },
+    /// The other keys of an exact set were not as many in each group as expected, or as when they were
+    /// read first.
     OthersChanged {
         /// The number of keys that were read first.
         first: u64,
@@ -240,13 +249,18 @@ impl fmt::Display for BuildError {
                  key_seed"
             ),
             Self::Collision => f.write_str(
-                "a member and another key, of different groups, have the same hash: hash the keys \
-                 under another key_seed",
+                "a member and another key, of different groups, or two groups have the same hash: \
+                 hash the keys under another key_seed",
+            ),
+            Self::TooManyGroups { groups, max } => write!(
+                f,
+                "{groups} groups are more than the {max} that an exact set can have: make the group \
+                 a part of the key"
             ),
             Self::OthersChanged { first, later } => write!(
                 f,
-                "the other keys changed while the set was built, from {first} to {later} keys: \
-                 pass the same keys every time"
+                "the other keys are {later} and not {first} as expected or counted before, or differ \
+                 in their groups: pass the same keys every time"
             ),
             Self::Unsolvable { keys, slots } => write!(
                 f,

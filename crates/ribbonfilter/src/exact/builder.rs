@@ -198,7 +198,7 @@ impl<'p> ExactSetBuilder<'p> {
     /// ```
     #[must_use]
     pub fn key_seed(mut self, key_seed: u64) -> Self {
-        if !self.is_empty() {
+        if !self.is_empty() || !self.keys.expected.is_empty() {
             self.failure.get_or_insert(BuildError::TooLate { setting: "key_seed" });
         }
         self.settings.key_seed = key_seed;
@@ -423,6 +423,56 @@ impl ExactSetBuilder<'_> {
             .for_each(|key| self.push_other_hash_in(group_hash, key.key_hash(key_seed)));
     }
 
+    /// Notes the number of others that [`finish_with`](Self::finish_with) will read, duplicates
+    /// included. If the numbers of all groups are given, they need not be counted, so the others are
+    /// read once less. A number that turns out to be wrong is an error.
+    ///
+    /// ```
+    /// use ribbonfilter::{BuildError, ExactSet};
+    ///
+    /// let build = |expected| {
+    ///     let mut builder = ExactSet::builder();
+    ///     builder.expect_others(expected);
+    ///     builder.build_with(0..10, || 10..1000)
+    /// };
+    /// assert!(build(990)?.contains(7));
+    /// assert!(matches!(build(991), Err(BuildError::OthersChanged { first: 991, later: 990 })));
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expect_others(&mut self, count: u64) {
+        self.keys.expect_others(UNNAMED, count);
+    }
+
+    /// [`expect_others`](Self::expect_others) for the others of a group.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::ExactSet::builder();
+    /// builder.expect_others_in("issuer", 2);
+    /// let set = builder.build_with_groups([("issuer", 1)], || [("issuer", 2), ("issuer", 3)])?;
+    /// assert!(set.contains_in("issuer", 1).is_member());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expect_others_in(&mut self, group: impl Key, count: u64) {
+        self.expect_others_hash_in(group.key_hash(self.settings.key_seed), count);
+    }
+
+    /// [`expect_others_in`](Self::expect_others_in) for the hash of a group.
+    ///
+    /// ```
+    /// let mut builder = ribbonfilter::ExactSet::builder();
+    /// builder.push_member_hash_in(7, 1);
+    /// builder.expect_others_hash_in(7, 1);
+    /// let set = builder.finish_with(|others| {
+    ///     others.push_hash_in(7, 2);
+    ///     Ok(())
+    /// })?;
+    /// assert!(set.contains_hash_in_group(7, 1).is_member());
+    /// # Ok::<(), ribbonfilter::BuildError>(())
+    /// ```
+    pub fn expect_others_hash_in(&mut self, group_hash: u64, count: u64) {
+        self.keys.expect_others(group_hash, count);
+    }
+
     #[inline]
     fn push_to(&mut self, side: Side, group_hash: u64, key_hash: u64) {
         if self.failure.is_none()
@@ -541,11 +591,11 @@ impl ExactSetBuilder<'_> {
     }
 
     /// Builds the set of the members added so far and of others that are not kept: `others` passes
-    /// them on, and is called two or three times. Only those that pass the first stage are kept,
+    /// them on, and is called one to three times. Only those that pass the first stage are kept,
     /// about as many as there are members. Others that were added before count, too.
     ///
-    /// It must pass the same keys every time, in any order. The first call counts them; if some
-    /// group has fewer others than members, a second one collects these; the last one finds those
+    /// It must pass the same keys every time, in any order. The first call counts them, unless their
+    /// numbers were [given](Self::expect_others); if some group has fewer others than members, a second one collects these; the last one finds those
     /// that pass the first stage.
     ///
     /// The bytes are those of [`finish`](Self::finish), unless there are duplicates among the
@@ -575,7 +625,8 @@ impl ExactSetBuilder<'_> {
     ///
     /// # Errors
     /// As [`finish`](Self::finish), if `others` returns an error, or
-    /// [`OthersChanged`](BuildError::OthersChanged) if their number is not the same every time.
+    /// [`OthersChanged`](BuildError::OthersChanged) if the number of those of a group is not the same
+    /// every time.
     pub fn finish_with(
         self,
         mut others: impl FnMut(&mut OtherKeys<'_>) -> Result<(), BuildError>,

@@ -13,8 +13,8 @@ use super::group::label;
 use super::keys::{EachPiece, InGroup, Keys, Side, Stored, hash_of};
 use super::other_keys::Pass;
 use super::plan::{Choice, Counts, Plan, check_keys, filter_of, function_of, lower_bound};
-use crate::error::BuildError;
-use crate::format::exact::{Content, Rule};
+use crate::error::{BuildError, ShrinkError};
+use crate::format::exact::{Content, Rule, split};
 use crate::kernel::Kernel;
 use crate::progress::{Phase, Progress, Reporter};
 use crate::storage::bytes::OwnedBytes;
@@ -62,7 +62,7 @@ pub(super) fn build(
     if let Some(source) = &mut source {
         source.collect_passing(&mut keys, &plan, &filters, progress)?;
     }
-    let groups = groups(&keys, &plan, &counts);
+    let groups = groups(&keys, &plan, &filters, &counts);
     let function = second_stage(keys, &plan, &filters, settings, progress)?;
     assemble(&filters, &function, &groups, &counts, settings.key_seed)
 }
@@ -71,12 +71,12 @@ pub(super) fn build(
 struct Reading<'s> {
     source: Source<'s>,
     key_seed: u64,
-    /// The number of keys when they were read first.
-    keys: u64,
+    /// The number of keys of each group, as counted first or as expected.
+    keys: Vec<u64>,
 }
 
 impl<'s> Reading<'s> {
-    /// Counts the keys of all groups.
+    /// Counts the keys of all groups, unless their numbers were given.
     fn count(
         source: Source<'s>,
         keys: &mut Keys,
@@ -84,11 +84,13 @@ impl<'s> Reading<'s> {
         settings: &Settings,
         progress: &mut Reporter<'_>,
     ) -> Result<Self, BuildError> {
-        let mut given = Vec::new();
-        let mut reading = Self { source, key_seed: settings.key_seed, keys: 0 };
-        reading.keys = reading.pass(keys, Pass::Count(&mut given), progress)?;
+        let mut reading = Self { source, key_seed: settings.key_seed, keys: Vec::new() };
+        reading.keys = match core::mem::take(&mut keys.expected) {
+            expected if expected.is_empty() => reading.pass(keys, Pass::Count, progress)?,
+            expected => expected,
+        };
         counts.resize(keys.groups.hashes().len(), Counts::default());
-        for (counts, given) in counts.iter_mut().zip(given) {
+        for (counts, &given) in counts.iter_mut().zip(&reading.keys) {
             counts.others += match keys.overlap {
                 // It is not known how many of them are members. If all members are among them,
                 // this is exact. It must not be 0, since a group without others stores no keys.
@@ -119,7 +121,7 @@ impl<'s> Reading<'s> {
         &mut self,
         keys: &mut Keys,
         plan: &Plan,
-        filters: &[(u32, Filter)],
+        filters: &[Split],
         progress: &mut Reporter<'_>,
     ) -> Result<(), BuildError> {
         self.again(keys, Pass::passing(&plan.choices, filters), progress)?;
@@ -133,20 +135,26 @@ impl<'s> Reading<'s> {
         progress: &mut Reporter<'_>,
     ) -> Result<(), BuildError> {
         let later = self.pass(keys, pass, progress)?;
-        match later == self.keys {
-            true => Ok(()),
-            false => Err(BuildError::OthersChanged { first: self.keys, later }),
+        let of = |keys: &[u64], group| keys.get(group).copied().unwrap_or(0);
+        let groups = 0..later.len().max(self.keys.len());
+        // A group without others would be stored without keys: the set would be wrong for those that
+        // come later.
+        if groups.into_iter().all(|group| of(&later, group) == of(&self.keys, group)) {
+            return Ok(());
         }
+        let (first, later) = (self.keys.iter().sum(), later.iter().sum());
+        Err(BuildError::OthersChanged { first, later })
     }
 
-    /// Reads all others; returns their number.
+    /// Reads all others; returns the number of keys of each group.
     fn pass(
         &mut self,
         keys: &mut Keys,
         pass: Pass<'_>,
         progress: &mut Reporter<'_>,
-    ) -> Result<u64, BuildError> {
-        let mut others = OtherKeys::new(keys, pass, self.key_seed, self.keys, progress);
+    ) -> Result<Vec<u64>, BuildError> {
+        let total = self.keys.iter().fold(0, |sum: u64, &keys| sum.saturating_add(keys));
+        let mut others = OtherKeys::new(keys, pass, self.key_seed, total, progress);
         let read = (self.source)(&mut others);
         let keys = others.end()?;
         read?;
@@ -181,13 +189,44 @@ fn check_memory(
     if needed > limit { Err(BuildError::MemoryLimit { needed, limit }) } else { Ok(()) }
 }
 
-/// The filters of the stored keys, with their numbers of columns, ascending.
+/// A filter of the stored keys. If it has more columns than a kernel reads in one step, it is split:
+/// few keys pass the first columns, so the rest is rarely read.
+pub(super) struct Split {
+    columns: u32,
+    first: Filter,
+    rest: Option<Filter>,
+}
+
+impl Split {
+    fn new(columns: u32, filter: Filter) -> Result<Self, BuildError> {
+        let Some(split) = split(columns) else {
+            return Ok(Self { columns, first: filter, rest: None });
+        };
+        match filter.split_columns(&split) {
+            Ok(parts) => {
+                let mut parts = parts.into_iter();
+                let first = parts.next().unwrap_or(filter);
+                Ok(Self { columns, first, rest: parts.next() })
+            }
+            Err(ShrinkError::OutOfMemory { bytes }) => Err(BuildError::OutOfMemory { bytes }),
+            // It was just built with these columns.
+            Err(_) => Ok(Self { columns, first: filter, rest: None }),
+        }
+    }
+
+    /// The filters in the order in which they are stored.
+    fn parts(&self) -> impl Iterator<Item = &Filter> {
+        core::iter::once(&self.first).chain(&self.rest)
+    }
+}
+
+/// The filters of the stored keys, ascending by their numbers of columns.
 fn first_stage(
     keys: &Keys,
     plan: &Plan,
     settings: &Settings,
     progress: &mut Reporter<'_>,
-) -> Result<Vec<(u32, Filter)>, BuildError> {
+) -> Result<Vec<Split>, BuildError> {
     let builder = |columns| {
         let builder = filter_of(columns, settings.effort).threads(settings.threads);
         builder.key_seed(settings.key_seed).on_kernel(settings.kernel)
@@ -198,7 +237,7 @@ fn first_stage(
     let mut filters = Vec::new();
     for (columns, builder) in stored.builders {
         let filter = builder.progress(|news| forward(progress, news)).finish()?;
-        filters.push((columns, filter));
+        filters.push(Split::new(columns, filter)?);
     }
     Ok(filters)
 }
@@ -227,7 +266,8 @@ impl EachPiece for StoredKeys<'_> {
             for key in keys {
                 if let Choice::Columns { columns, inverted } = self.choices[key.value.group()]
                     && inverted == (side == Side::Others)
-                    && let Some(filter) = position(&self.builders, columns)
+                    && let Some(filter) =
+                        self.builders.iter().position(|builder| builder.0 == columns)
                 {
                     self.builders[filter].1.push_hash(hash_of(key));
                 }
@@ -237,24 +277,18 @@ impl EachPiece for StoredKeys<'_> {
     }
 }
 
-/// The position of the filter with this number of columns; `None` for 0 columns.
-#[inline]
-pub(super) fn position<T>(filters: &[(u32, T)], columns: u32) -> Option<usize> {
-    filters.iter().position(|filter| filter.0 == columns)
-}
-
 /// The bytes of the function of all stored keys and of the others that pass their filter; empty if
 /// there are no such keys.
 fn second_stage(
     keys: Keys,
     plan: &Plan,
-    filters: &[(u32, Filter)],
+    filters: &[Split],
     settings: &Settings,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
     let mut builder = function_of(settings.effort).threads(settings.threads);
     builder = builder.key_seed(settings.key_seed).on_kernel(settings.kernel);
-    let held: usize = filters.iter().map(|(_, filter)| filter.size_in_bytes()).sum();
+    let held: usize = filters.iter().flat_map(Split::parts).map(Filter::size_in_bytes).sum();
     if let Some(limit) = keys.max_memory {
         builder = builder.max_memory(limit.saturating_sub(held as u64));
     }
@@ -315,28 +349,25 @@ impl EachPiece for Passing<'_> {
 /// Queries filters in batches: keys, each with something that is kept with it, go in, and those
 /// that pass come out later.
 pub(super) struct Queries<'a, T> {
-    filters: &'a [(u32, Filter)],
-    /// Of each filter with more columns than a kernel reads in one step, the first columns. Nearly
-    /// all keys fail these already, and they are queried in half the time.
-    coarse: Vec<Option<Filter>>,
+    filters: &'a [Split],
     /// Of each filter, keys that are not yet queried.
     pending: Vec<(Vec<u64>, Vec<T>)>,
 }
 
 /// Keys that are queried together.
 const BATCH: usize = 1 << 10;
-/// Number of columns that a kernel reads in one step.
-const COARSE: u32 = 8;
 
 impl<'a, T: Copy> Queries<'a, T> {
-    pub(super) fn new(filters: &'a [(u32, Filter)]) -> Self {
+    pub(super) fn new(filters: &'a [Split]) -> Self {
         let pending =
             filters.iter().map(|_| (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH)));
-        let coarse = filters.iter().map(|(columns, filter)| match *columns > COARSE {
-            true => filter.shrink_to_columns(COARSE.into()).ok(),
-            false => None,
-        });
-        Self { filters, coarse: coarse.collect(), pending: pending.collect() }
+        Self { filters, pending: pending.collect() }
+    }
+
+    /// The position of the filter with this number of columns; `None` for 0 columns.
+    #[inline]
+    fn position(&self, columns: u32) -> Option<usize> {
+        self.filters.iter().position(|filter| filter.columns == columns)
     }
 
     /// Adds a key for the filter with this number of columns. Without a filter, it passes.
@@ -348,7 +379,7 @@ impl<'a, T: Copy> Queries<'a, T> {
         kept: T,
         mut passes: impl FnMut(u64, T),
     ) {
-        let Some(filter) = position(self.filters, columns) else {
+        let Some(filter) = self.position(columns) else {
             return passes(hash, kept);
         };
         let pending = &mut self.pending[filter];
@@ -375,7 +406,7 @@ impl<'a, T: Copy> Queries<'a, T> {
         hash: impl Fn(u64) -> u64,
         mut passes: impl FnMut(u64),
     ) {
-        let Some(filter) = position(self.filters, columns) else {
+        let Some(filter) = self.position(columns) else {
             return keys.iter().copied().for_each(passes);
         };
         let mut hashes = [0; BATCH];
@@ -389,11 +420,10 @@ impl<'a, T: Copy> Queries<'a, T> {
     /// Calls `passes` with the index of every hash, out of at most [`BATCH`], that passes a filter.
     fn each_hit(&self, filter: usize, hashes: &[u64], mut passes: impl FnMut(usize)) {
         let mut hits = [false; BATCH];
-        let fine = &self.filters[filter].1;
-        let coarse = &self.coarse[filter];
-        coarse.as_ref().unwrap_or(fine).contains_hash_batch_into(hashes, &mut hits);
+        let Split { first, rest, .. } = &self.filters[filter];
+        first.contains_hash_batch_into(hashes, &mut hits);
         for (index, _) in hits[..hashes.len()].iter().enumerate().filter(|(_, hit)| **hit) {
-            if coarse.is_none() || fine.contains_hash(hashes[index]) {
+            if rest.as_ref().is_none_or(|rest| rest.contains_hash(hashes[index])) {
                 passes(index);
             }
         }
@@ -409,13 +439,16 @@ impl<'a, T: Copy> Queries<'a, T> {
 }
 
 /// The groups that have keys: their labels, rules and counts, ascending by label.
-fn groups(keys: &Keys, plan: &Plan, counts: &[Counts]) -> Vec<(u64, Rule, Counts)> {
-    let columns: Vec<u32> = plan.filters().map(|(columns, _)| columns).collect();
+fn groups(
+    keys: &Keys,
+    plan: &Plan,
+    filters: &[Split],
+    counts: &[Counts],
+) -> Vec<(u64, Rule, Counts)> {
     let rule = |choice: &Choice| match *choice {
         Choice::All(members) => Rule::All(members),
-        Choice::Columns { columns: wanted, inverted } => {
-            let filter = columns.iter().position(|&columns| columns == wanted);
-            Rule::Stages { filter: filter.map_or(0, |filter| filter + 1), inverted }
+        Choice::Columns { columns, inverted } => {
+            Rule::Stages { filter: first_part(filters, columns), inverted }
         }
     };
     let all = keys.groups.hashes().iter().zip(&plan.choices).zip(counts);
@@ -427,14 +460,24 @@ fn groups(keys: &Keys, plan: &Plan, counts: &[Counts]) -> Vec<(u64, Rule, Counts
     groups
 }
 
+/// The number of the stage with which the filter of this number of columns begins, counted from 1;
+/// 0 if there is no such filter.
+fn first_part(filters: &[Split], columns: u32) -> usize {
+    let Some(position) = filters.iter().position(|filter| filter.columns == columns) else {
+        return 0;
+    };
+    1 + filters[..position].iter().flat_map(Split::parts).count()
+}
+
 fn assemble(
-    filters: &[(u32, Filter)],
+    filters: &[Split],
     function: &OwnedBytes,
     groups: &[(u64, Rule, Counts)],
     counts: &[Counts],
     key_seed: u64,
 ) -> Result<OwnedBytes, BuildError> {
-    let mut stages: Vec<&[u8]> = filters.iter().map(|(_, filter)| filter.as_bytes()).collect();
+    let parts = filters.iter().flat_map(Split::parts);
+    let mut stages: Vec<&[u8]> = parts.map(Filter::as_bytes).collect();
     if !function.as_ref().is_empty() {
         stages.push(function.as_ref());
     }
@@ -448,7 +491,8 @@ fn assemble(
         stages: &stages,
         groups: &rules,
     };
-    let mut bytes = OwnedBytes::zeroed(content.size_in_bytes() as usize)?;
-    content.write(bytes.as_mut());
+    let table = content.table().ok_or(BuildError::Collision)?;
+    let mut bytes = OwnedBytes::zeroed(content.size_in_bytes(&table) as usize)?;
+    content.write(&table, bytes.as_mut());
     Ok(bytes)
 }

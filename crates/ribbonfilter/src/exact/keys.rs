@@ -233,6 +233,8 @@ pub(super) struct Keys {
     pub(super) max_memory: Option<u64>,
     pub(super) members: u64,
     pub(super) others: u64,
+    /// The numbers of others that will be read, by group, if they were given.
+    pub(super) expected: Vec<u64>,
 }
 
 impl Default for Keys {
@@ -245,6 +247,7 @@ impl Default for Keys {
             max_memory: None,
             members: 0,
             others: 0,
+            expected: Vec::new(),
         }
     }
 }
@@ -281,6 +284,13 @@ impl Keys {
         }
         let group = self.groups.number(group_hash) as u64;
         self.named.push(side, in_group(group_hash, key_hash), group, budget)
+    }
+
+    /// Notes that this number of others of a group will be read.
+    pub(super) fn expect_others(&mut self, group_hash: u64, count: u64) {
+        let group = self.groups.number(group_hash);
+        self.expected.resize(self.expected.len().max(group + 1), 0);
+        self.expected[group] = self.expected[group].saturating_add(count);
     }
 
     /// Prepares the keys for [`each_piece`](Self::each_piece); no more may be added.

@@ -1,19 +1,19 @@
 //! Others that are read several times instead of being kept.
 
-use super::construct::Queries;
+use super::construct::{Queries, Split};
 use super::group::{UNNAMED, in_group};
 use super::keys::{Keys, Side};
 use super::plan::Choice;
+use crate::Key;
 use crate::error::BuildError;
 use crate::progress::{Phase, Reporter};
-use crate::{Filter, Key};
 use alloc::vec::Vec;
 use core::fmt;
 
 /// What is done with the others while they are read.
 pub(super) enum Pass<'a> {
-    /// Counts the keys of each group.
-    Count(&'a mut Vec<u64>),
+    /// Nothing but counting, which every pass does.
+    Count,
     /// Keeps the keys of groups whose others are in a filter.
     Stored(&'a [Choice]),
     /// Keeps the keys that pass a filter, and those of groups without a filter.
@@ -21,7 +21,7 @@ pub(super) enum Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn passing(choices: &'a [Choice], filters: &'a [(u32, Filter)]) -> Self {
+    pub(super) fn passing(choices: &'a [Choice], filters: &'a [Split]) -> Self {
         Self::Passing(choices, Queries::new(filters))
     }
 }
@@ -42,8 +42,9 @@ pub struct OtherKeys<'a> {
     /// The latest keys, which are all of one group, and the hash of the group.
     run: Vec<u64>,
     group_hash: u64,
-    /// The number of keys that were taken before the run.
+    /// The number of keys that were taken before the run, and of these by group.
     seen: u64,
+    counts: Vec<u64>,
     /// The number of keys, if it is known.
     total: u64,
     progress: &'a mut (dyn Progressing + Send + 'a),
@@ -70,7 +71,8 @@ impl<'a> OtherKeys<'a> {
         progress: &'a mut Reporter<'_>,
     ) -> Self {
         let (run, group_hash) = (Vec::with_capacity(RUN), UNNAMED);
-        Self { keys, pass, key_seed, run, group_hash, seen: 0, total, progress, failure: None }
+        let (seen, counts, failure) = (0, Vec::new(), None);
+        Self { keys, pass, key_seed, run, group_hash, seen, counts, total, progress, failure }
     }
 
     /// Takes a key.
@@ -174,17 +176,16 @@ impl<'a> OtherKeys<'a> {
     /// Processes the latest keys.
     #[inline(never)]
     fn take_run(&mut self) {
-        let Self { keys, pass, run, group_hash, failure, .. } = self;
+        let Self { keys, pass, run, group_hash, counts, failure, .. } = self;
         if run.is_empty() {
             return;
         }
         let group = keys.groups.number(*group_hash);
+        counts.resize(counts.len().max(group + 1), 0);
+        counts[group] += run.len() as u64;
         let keep = |key_hash| keep(keys, failure, *group_hash, key_hash);
         match pass {
-            Pass::Count(counts) => {
-                counts.resize(counts.len().max(group + 1), 0);
-                counts[group] += run.len() as u64;
-            }
+            Pass::Count => {}
             Pass::Stored(choices) => {
                 if let Some(Choice::Columns { columns: 1.., inverted: true }) = choices.get(group) {
                     run.iter().copied().for_each(keep);
@@ -221,8 +222,8 @@ impl<'a> OtherKeys<'a> {
         }
     }
 
-    /// Ends the pass; returns the number of keys.
-    pub(super) fn end(mut self) -> Result<u64, BuildError> {
+    /// Ends the pass; returns the number of keys of each group.
+    pub(super) fn end(mut self) -> Result<Vec<u64>, BuildError> {
         self.take_run();
         if let Pass::Passing(_, queries) = &mut self.pass {
             let (keys, failure) = (&mut *self.keys, &mut self.failure);
@@ -230,7 +231,7 @@ impl<'a> OtherKeys<'a> {
         }
         match self.failure {
             Some(failure) => Err(failure),
-            None => Ok(self.seen),
+            None => Ok(self.counts),
         }
     }
 }

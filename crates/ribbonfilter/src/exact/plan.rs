@@ -10,7 +10,8 @@
 
 use super::bound::log2_binomial;
 use crate::error::BuildError;
-use crate::format::{MAX_KEYS, exact};
+use crate::format::MAX_KEYS;
+use crate::format::exact::{self, MAX_GROUPS};
 use crate::ribbon::equation::FINGERPRINT_BITS;
 use crate::{Effort, Filter, FilterBuilder, Function, FunctionBuilder};
 use alloc::vec::Vec;
@@ -193,8 +194,7 @@ impl Plan {
     fn size_with(&self, deviations: f64, groups: u64) -> Result<u64, BuildError> {
         let mut stages = Vec::new();
         for (columns, keys) in self.filters() {
-            let plan = filter_of(columns, self.effort).plan_for(keys)?;
-            stages.push(plan.size_in_bytes());
+            stages.extend(filter_sizes(columns, keys, self.effort)?);
         }
         let keys = self.function_keys(deviations);
         if keys > 0 {
@@ -209,20 +209,45 @@ pub(super) fn filter_of(columns: u32, effort: Effort) -> FilterBuilder<'static> 
     Filter::builder().columns(columns.into()).effort(effort)
 }
 
+/// The bytes of a filter, or of each of the two into which it is split.
+fn filter_sizes(
+    columns: u32,
+    keys: u64,
+    effort: Effort,
+) -> Result<impl Iterator<Item = u64>, BuildError> {
+    let plan = filter_of(columns, effort).plan_for(keys)?;
+    let (first, rest) = match exact::split(columns) {
+        None => (plan, None),
+        Some([first, rest]) => {
+            // The slots depend on variant and width, but not on the columns.
+            let part = |columns| {
+                let builder = filter_of(columns, effort).variant(plan.variant());
+                builder.width(plan.width()).plan_for(keys)
+            };
+            (part(first)?, Some(part(rest)?))
+        }
+    };
+    Ok(core::iter::once(first).chain(rest).map(|plan| plan.size_in_bytes()))
+}
+
 /// A builder of the function.
 pub(super) fn function_of(effort: Effort) -> FunctionBuilder<'static> {
     Function::builder().value_bits(1).effort(effort)
 }
 
-/// Refuses more keys than the footer can store.
+/// Refuses more keys or groups than the format allows.
 pub(super) fn check_keys(groups: &[Counts]) -> Result<(), BuildError> {
     let add = |sum: u64, counts: &Counts| {
         sum.saturating_add(counts.members).saturating_add(counts.others)
     };
     let keys = groups.iter().fold(0, add);
-    match keys <= MAX_KEYS {
+    if keys > MAX_KEYS {
+        return Err(BuildError::TooManyKeys { keys, max: MAX_KEYS });
+    }
+    let groups = groups.len() as u64;
+    match groups <= MAX_GROUPS {
         true => Ok(()),
-        false => Err(BuildError::TooManyKeys { keys, max: MAX_KEYS }),
+        false => Err(BuildError::TooManyGroups { groups, max: MAX_GROUPS }),
     }
 }
 

@@ -22,24 +22,43 @@ impl Instructions for Portable {
         columns: u8,
     ) -> u8 {
         let masks = coefficients.over_blocks::<B>();
-        let word = |column: usize| {
-            (0..B::PARTS).fold(0, |sum, part| {
-                // SAFETY: the caller guarantees that eight words can be read from each part on, and
-                // `column` is below eight.
-                let bytes = unsafe {
-                    let begin = parts[part].add(column * B::WORD_BYTES);
-                    core::slice::from_raw_parts(begin, B::WORD_BYTES)
-                };
-                let mut padded = [0; 8];
-                padded[..B::WORD_BYTES].copy_from_slice(bytes);
-                sum ^ u64::from_le_bytes(padded) & masks[part]
-            })
-        };
+        // SAFETY: the caller guarantees that eight words can be read from each part on, and `column`
+        // is below eight.
+        let word = |column: usize| unsafe { selected::<B>(parts, masks, column) };
         let [a, b, c, d] = [0, 1, 2, 3].map(word);
         // Skip the second half of the columns if none of them exists.
         let [e, f, g, h] = if columns > 0xf { [4, 5, 6, 7].map(word) } else { [0; 4] };
         parities_of([a, b, c, d, e, f, g, h]) as u8
     }
+}
+
+/// The sum of the words of a column, one of each block, under the masks of the coefficients.
+///
+/// # Safety
+/// `column + 1` words of a block must be readable from each of the first [`Band::PARTS`] parts on.
+#[inline(always)]
+unsafe fn selected<B: Band>(parts: [*const u8; 3], masks: [u64; 3], column: usize) -> u64 {
+    (0..B::PARTS).fold(0, |sum, part| {
+        // SAFETY: the caller guarantees that this word can be read.
+        let bytes = unsafe {
+            let begin = parts[part].add(column * B::WORD_BYTES);
+            core::slice::from_raw_parts(begin, B::WORD_BYTES)
+        };
+        let mut padded = [0; 8];
+        padded[..B::WORD_BYTES].copy_from_slice(bytes);
+        sum ^ u64::from_le_bytes(padded) & masks[part]
+    })
+}
+
+/// The parity of a solution's only column. No vector instruction is faster for one word.
+///
+/// # Safety
+/// A word of a block must be readable from each of the first [`Band::PARTS`] parts on.
+#[inline(always)]
+pub(crate) unsafe fn parity<B: Band>(parts: [*const u8; 3], coefficients: Coefficients) -> u64 {
+    // SAFETY: as the caller guarantees.
+    let sum = unsafe { selected::<B>(parts, coefficients.over_blocks::<B>(), 0) };
+    u64::from(sum.count_ones() & 1)
 }
 
 /// The parities of eight words, one bit each.

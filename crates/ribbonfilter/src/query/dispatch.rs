@@ -2,8 +2,9 @@
 //!
 //! Single and batched queries are compiled for every width and every way to locate keys, with
 //! any number of columns. The usual shapes of filters are ribbons of 64 and 128 slots with eight,
-//! sixteen or up to eight columns. These have functions of their own in the vector kernels, and
-//! for single queries two: one for small solutions, one for all others. Three cases are located
+//! sixteen or up to eight columns, the latter with or without a fraction. These have functions of
+//! their own in the vector kernels, and for single queries two: one for small solutions, one for
+//! all others. Three cases are located
 //! by portable code and evaluated to rows by one function per width: batches of static functions
 //! with more than eight bits, parts of filters, and shards in ranges.
 //!
@@ -15,10 +16,12 @@
 //!
 //! | | vector kernels, each | portable |
 //! |---|---|---|
-//! | filters of usual shapes, one key | 22 | |
-//! | filters of usual shapes, batches | 11 | |
+//! | filters of usual shapes, one key | 30 | |
+//! | filters of usual shapes, batches | 15 | |
 //! | other filters, one key | 11 | 11 |
 //! | other filters, batches | 11 | 11 |
+//! | static functions of one bit, one key | 8 | |
+//! | static functions of one bit, batches | 4 | |
 //! | static functions of up to eight bits, one key | 8 | |
 //! | static functions of up to eight bits, batches | 4 | |
 //! | other static functions, one key | 7 | 7 |
@@ -30,7 +33,7 @@
 use super::balanced::Balanced;
 use super::bumped::Bumped;
 use super::single::{Find, Fingerprints, QueryKind, Zero};
-use super::solution::{Any, Assumptions, Eight, Few, SMALL_BYTES, Sixteen, Small};
+use super::solution::{Any, Assumptions, Eight, Few, FewWhole, One, SMALL_BYTES, Sixteen, Small};
 use super::{Evaluation, Fused, Membership, Retrieval, batch, evaluation as evaluations, single};
 use crate::format::Footer;
 use crate::kernel::Kernel;
@@ -83,7 +86,7 @@ impl Finds {
 fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
     let small = len <= SMALL_BYTES;
-    // `Eight` and `Sixteen` hold for every block only if the number of columns is not fractional.
+    // `Eight`, `Sixteen` and `FewWhole` hold only if the number of columns is not fractional.
     let usual = match (shape.columns, shape.boundary, shape.width, find) {
         (8, 0, Width::W64, Finds::Zero) => usual::<_, u64, Eight, Zero>(small, kernel),
         (8, 0, Width::W64, Finds::Fingerprints) => {
@@ -96,27 +99,27 @@ fn membership(footer: &Footer, len: usize, kernel: Kernel) -> Fused<Membership> 
         (0..=8, _, Width::W64, Finds::Zero) => usual::<_, u64, Few, Zero>(small, kernel),
         // `Fingerprints` also serves rows of zero: `Target::row` shifts every bit out.
         (0..=8, _, Width::W128, Finds::Zero) => {
-            few_columns(shape, Finds::Fingerprints, small, kernel)
+            few_columns::<_, Few>(shape, Finds::Fingerprints, small, kernel)
         }
-        (0..=8, ..) => few_columns(shape, find, small, kernel),
+        (1..=8, 0, ..) => few_columns::<_, FewWhole>(shape, find, small, kernel),
+        (0..=8, ..) => few_columns::<_, Few>(shape, find, small, kernel),
         _ => None,
     };
     usual.unwrap_or_else(|| any_columns(shape.width, find, kernel))
 }
 
-/// Functions for up to eight columns, also fractional ones. `None` for the portable kernel and
-/// for rare shapes.
-fn few_columns<K: QueryKind>(
+/// Functions for solutions that `A` describes. `None` for the portable kernel and for rare shapes.
+fn few_columns<K: QueryKind, A: Assumptions>(
     shape: &Shape,
     find: Finds,
     small: bool,
     kernel: Kernel,
 ) -> Option<Fused<K>> {
     match (shape.width, find) {
-        (Width::W64, Finds::Fingerprints) => usual::<_, u64, Few, Fingerprints>(small, kernel),
-        (Width::W64, Finds::Bumped) => usual::<_, u64, Few, Bumped>(small, kernel),
-        (Width::W128, Finds::Fingerprints) => usual::<_, u128, Few, Fingerprints>(small, kernel),
-        (Width::W128, Finds::Bumped) => usual::<_, u128, Few, Bumped>(small, kernel),
+        (Width::W64, Finds::Fingerprints) => usual::<_, u64, A, Fingerprints>(small, kernel),
+        (Width::W64, Finds::Bumped) => usual::<_, u64, A, Bumped>(small, kernel),
+        (Width::W128, Finds::Fingerprints) => usual::<_, u128, A, Fingerprints>(small, kernel),
+        (Width::W128, Finds::Bumped) => usual::<_, u128, A, Bumped>(small, kernel),
         _ => None,
     }
 }
@@ -173,8 +176,11 @@ fn any_single<K: QueryKind, B: Band, F: Find>(kernel: Kernel) -> Fused<K> {
 #[inline(never)]
 fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrieval>> {
     let (shape, find) = (&footer.shape, Finds::of(&footer.shape));
-    let usual = match shape.columns {
-        0..=8 => few_columns(shape, find, len <= SMALL_BYTES, kernel),
+    let small = len <= SMALL_BYTES;
+    // A function has a whole number of columns, but untrusted bytes may have any.
+    let usual = match (shape.columns, shape.boundary) {
+        (1, 0) => few_columns::<_, One>(shape, find, small, kernel),
+        (2..=8, 0) => few_columns::<_, FewWhole>(shape, find, small, kernel),
         _ => None,
     };
     usual.or_else(|| match (shape.width, find) {

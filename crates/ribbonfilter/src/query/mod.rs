@@ -170,6 +170,12 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         }
     }
 
+    /// The number of bytes that the probe was made for.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.target.solution.len
+    }
+
     /// Queries hashes in a batch, until `key_hashes` or `results` ends.
     pub(crate) fn query_hashes(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
         batch::run(self, bytes, key_hashes, results);

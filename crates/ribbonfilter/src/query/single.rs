@@ -23,6 +23,7 @@
 
 use super::solution::Assumptions;
 use super::{Locate, Locator, Membership, Probe, Retrieval, Target};
+use crate::kernel::portable::parity;
 use crate::kernel::{Coefficients, GROUP, Instructions, compile, prefetch};
 use crate::ribbon::equation::{Seed, Seeded, Segments, Starts, seeded};
 use crate::ribbon::layout::{Order, first_bits};
@@ -396,6 +397,12 @@ impl<'a> Opened<'a> {
             let first = base.wrapping_add((block as usize).wrapping_mul(step));
             return Parts::evenly(first, step, first_bits(columns as u32));
         }
+        if A::WHOLE {
+            // The boundary is 0, and all blocks are on its second side.
+            let step = solution.block_bytes[1];
+            let first = base.wrapping_add((block as usize).wrapping_mul(step));
+            return Parts::evenly(first, step, solution.columns[1]);
+        }
         // The side of the boundary that a query meets cannot be predicted, so the numbers of its
         // side are indexed instead of selected by a branch.
         let side = usize::from(block >= solution.boundary);
@@ -507,6 +514,10 @@ impl Parts<'_> {
         instructions: I,
         coefficients: Coefficients,
     ) -> u64 {
+        if A::COLUMNS == Some(1) {
+            // SAFETY: by the invariant of `pointers`, a word can be read from each of them on.
+            return unsafe { parity::<B>(self.pointers, coefficients) };
+        }
         let all = self.columns;
         let mut row = u64::from(self.parities::<I, B>(instructions, coefficients));
         let mut shift = 0;

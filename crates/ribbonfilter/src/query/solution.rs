@@ -15,28 +15,39 @@ use core::marker::PhantomData;
 
 /// What a compiled function assumes about the solutions that it queries.
 pub(crate) trait Assumptions {
-    /// The number of columns of every block, if it is a known multiple of eight. Eight columns have
-    /// the simplest addresses: with blocks of 64 slots, a slot's block begins at the byte offset
-    /// that equals the slot's number minus its position in the block.
+    /// The number of columns of every block, if it is known: one, or a multiple of eight. Eight
+    /// columns have the simplest addresses: with blocks of 64 slots, a slot's block begins at the
+    /// byte offset that equals the slot's number minus its position in the block.
     const COLUMNS: Option<usize> = None;
     /// No block has more than eight columns.
     const FEW: bool = false;
+    /// All blocks have the same number of columns.
+    const WHOLE: bool = Self::COLUMNS.is_some();
     /// Many keys may be at the ends of a system, clamped to its first or last start or reaching
     /// into its trimmed block. A branch on these would be mispredicted, so they are looked up
     /// without one. Otherwise few keys are there, and their lookup is left to the caller.
     const SMALL: bool = false;
 }
 
+/// One column in every block.
+pub(super) struct One;
 /// Eight columns in every block.
 pub(super) struct Eight;
 /// Sixteen columns in every block.
 pub(super) struct Sixteen;
+/// Up to eight columns, the same number in every block.
+pub(super) struct FewWhole;
 /// Up to eight columns.
 pub(super) struct Few;
 /// No assumptions.
 pub(super) struct Any;
 /// The columns of `A`, in a solution that may be small.
 pub(super) struct Small<A>(PhantomData<A>);
+
+impl Assumptions for One {
+    const COLUMNS: Option<usize> = Some(1);
+    const FEW: bool = true;
+}
 
 impl Assumptions for Eight {
     const COLUMNS: Option<usize> = Some(8);
@@ -45,6 +56,11 @@ impl Assumptions for Eight {
 
 impl Assumptions for Sixteen {
     const COLUMNS: Option<usize> = Some(16);
+}
+
+impl Assumptions for FewWhole {
+    const FEW: bool = true;
+    const WHOLE: bool = true;
 }
 
 impl Assumptions for Few {
@@ -56,6 +72,7 @@ impl Assumptions for Any {}
 impl<A: Assumptions> Assumptions for Small<A> {
     const COLUMNS: Option<usize> = A::COLUMNS;
     const FEW: bool = A::FEW;
+    const WHOLE: bool = A::WHOLE;
     const SMALL: bool = true;
 }
 

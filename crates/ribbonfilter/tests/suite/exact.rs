@@ -157,7 +157,7 @@ fn groups_in_batches_are_those_alone() {
 }
 
 #[test]
-fn groups_of_one_side_take_five_bytes() {
+fn groups_of_one_side_take_four_bytes_and_a_fifth() {
     let size = |groups: u64| {
         let mut builder = builder();
         builder.extend_members_in("both", 0..100);
@@ -170,7 +170,8 @@ fn groups_of_one_side_take_five_bytes() {
         }
         builder.finish().expect("ordinary keys build").size_in_bytes()
     };
-    assert_eq!(size(100), size(0) + 5 * 100);
+    // 101 groups have 27 buckets of 16 bytes; a single named group has one.
+    assert_eq!(size(100), size(0) + 26 * 16);
 }
 
 /// The same key may be a member of one group and not of another, and group and key are not
@@ -382,6 +383,38 @@ fn others_that_change_are_refused() {
     assert!(matches!(changed, Err(BuildError::OthersChanged { first: 101, later: 102 })));
     let failing = self::builder().finish_with(|_| Err(std::io::Error::other("no disk").into()));
     assert!(matches!(failing, Err(BuildError::Io(_))));
+}
+
+/// Given numbers spare a pass and change nothing; wrong ones are an error, also if only the groups
+/// are wrong: a group without others would be stored as if all its keys were members.
+#[test]
+fn expected_numbers_of_others_are_checked() {
+    let build = |expected: &[(&str, u64)]| {
+        let (mut builder, mut calls) = (builder(), 0);
+        for group in ["a", "b"] {
+            builder.extend_members_in(group, 0..50);
+        }
+        expected.iter().for_each(|&(group, count)| builder.expect_others_in(group, count));
+        let built = builder.finish_with(|others| {
+            calls += 1;
+            (50..1000).for_each(|key| others.push_in("a", key));
+            Ok(())
+        });
+        (built, calls)
+    };
+    let (counted, calls) = build(&[]);
+    assert_eq!(calls, 2);
+    let (expected, calls) = build(&[("a", 900), ("a", 50), ("b", 0)]);
+    assert_eq!(calls, 1);
+    assert!(expected.expect("a set") == counted.expect("a set"));
+    for wrong in [("a", 949), ("a", 951), ("b", 950), ("c", 950)] {
+        let (built, _) = build(&[wrong]);
+        assert!(matches!(built, Err(BuildError::OthersChanged { later: 950, .. })), "{wrong:?}");
+    }
+    let mut builder = builder();
+    builder.expect_others_in("a", 1);
+    let late = builder.key_seed(5).finish();
+    assert!(matches!(late, Err(BuildError::TooLate { setting: "key_seed" })));
 }
 
 /// The others may include members, even if not all of them are among the others.

@@ -242,11 +242,12 @@ struct GoldenExact {
 }
 
 #[rustfmt::skip]
-const EXACT: [GoldenExact; 6] = [
+const EXACT: [GoldenExact; 7] = [
     GoldenExact { name: "v1-exact-empty", keys: 0, groups: &[0] },
     GoldenExact { name: "v1-exact-no-members", keys: 100, groups: &[0] },
     GoldenExact { name: "v1-exact-one-stage", keys: 2000, groups: &[500] },
     GoldenExact { name: "v1-exact-two-stages", keys: 50_000, groups: &[20] },
+    GoldenExact { name: "v1-exact-split-filter", keys: 60_000, groups: &[1] },
     GoldenExact { name: "v1-exact-inverted", keys: 20_000, groups: &[970] },
     GoldenExact { name: "v1-exact-groups", keys: 60_000, groups: &[10, 0, 1000, 3, 900, 500, 80] },
 ];

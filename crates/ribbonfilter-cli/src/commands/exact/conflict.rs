@@ -33,7 +33,8 @@ impl Sides<'_> {
                 ))
             }),
             BuildError::Collision => Error::new(
-                "two keys of different groups have the same hash: choose another --key-seed",
+                "two keys of different groups, or two groups, have the same hash: choose another \
+                 --key-seed",
             ),
             BuildError::OthersChanged { first, later } => Error::at(
                 self.others.name(0),

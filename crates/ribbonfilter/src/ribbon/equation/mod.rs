@@ -60,7 +60,7 @@ pub(crate) const fn fold(a: u64, b: u64) -> u64 {
 
 /// The high half of a product: maps a 64-bit hash to `0..range` and preserves the order.
 #[inline(always)]
-const fn fastrange(hash: u64, range: u64) -> u64 {
+pub(crate) const fn fastrange(hash: u64, range: u64) -> u64 {
     ((hash as u128 * range as u128) >> 64) as u64
 }
 
