@@ -595,8 +595,9 @@ impl ExactSetBuilder<'_> {
     /// about as many as there are members. Others that were added before count, too.
     ///
     /// It must pass the same keys every time, in any order. The first call counts them, unless their
-    /// numbers were [given](Self::expect_others); if some group has fewer others than members, a second one collects these; the last one finds those
-    /// that pass the first stage.
+    /// numbers were [given](Self::expect_others). If some group has fewer others than members, the
+    /// next call collects these. The last call finds those that pass the first stage, unless all
+    /// others are stored already.
     ///
     /// The bytes are those of [`finish`](Self::finish), unless there are duplicates among the
     /// others, which are counted here: the set is exact then, too, but may have a column more, and

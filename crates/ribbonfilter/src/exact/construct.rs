@@ -108,15 +108,14 @@ impl<'s> Reading<'s> {
         plan: &Plan,
         progress: &mut Reporter<'_>,
     ) -> Result<(), BuildError> {
-        let in_filter =
-            |choice: &Choice| matches!(choice, Choice::Columns { columns: 1.., inverted: true });
-        if plan.choices.iter().any(in_filter) {
+        if plan.choices.iter().any(others_in_filter) {
             self.again(keys, Pass::Stored(&plan.choices), progress)?;
         }
         keys.settle()
     }
 
-    /// Keeps the others that pass a filter, and those of groups without one.
+    /// Keeps the others that pass a filter, and those of groups without one. They are not read if
+    /// there is no such group, since [`collect_stored`](Self::collect_stored) has kept all.
     fn collect_passing(
         &mut self,
         keys: &mut Keys,
@@ -124,6 +123,11 @@ impl<'s> Reading<'s> {
         filters: &[Split],
         progress: &mut Reporter<'_>,
     ) -> Result<(), BuildError> {
+        let columns = |choice: &&Choice| matches!(choice, Choice::Columns { .. });
+        let mut stored = plan.choices.iter().filter(columns).map(others_in_filter).peekable();
+        if stored.peek().is_some() && stored.all(|in_filter| in_filter) {
+            return Ok(());
+        }
         self.again(keys, Pass::passing(&plan.choices, filters), progress)?;
         keys.settle()
     }
@@ -160,6 +164,11 @@ impl<'s> Reading<'s> {
         read?;
         Ok(keys)
     }
+}
+
+/// Whether the others of a group are in a filter.
+fn others_in_filter(choice: &Choice) -> bool {
+    matches!(choice, Choice::Columns { columns: 1.., inverted: true })
 }
 
 /// Counts the keys of every group.

@@ -417,6 +417,37 @@ fn expected_numbers_of_others_are_checked() {
     assert!(matches!(late, Err(BuildError::TooLate { setting: "key_seed" })));
 }
 
+/// Others are read only as often as necessary: to count them, to store them in a filter where they
+/// are the smaller side, and to find those that pass where the members are.
+#[test]
+fn others_are_read_only_if_necessary() {
+    for (few_members, few_others, expected) in [(true, false, 2), (false, true, 2), (true, true, 3)]
+    {
+        let (mut builder, mut calls) = (builder(), 0);
+        let mut universe = Vec::new();
+        for (group, wanted, members) in [("a", few_members, 0..20), ("b", few_others, 0..980)] {
+            if wanted {
+                builder.extend_members_in(group, members.clone());
+                universe.push((group, members));
+            }
+        }
+        let set = builder.finish_with(|others| {
+            calls += 1;
+            for (group, members) in &universe {
+                (members.end..1000).for_each(|key| others.push_in(*group, key));
+            }
+            Ok(())
+        });
+        assert_eq!(calls, expected, "{few_members} {few_others}");
+        let set = set.expect("a set");
+        for (group, members) in universe {
+            for key in 0..1000 {
+                assert_eq!(set.contains_in(group, key).is_member(), members.contains(&key));
+            }
+        }
+    }
+}
+
 /// The others may include members, even if not all of them are among the others.
 #[test]
 fn members_among_the_others_are_members() {
