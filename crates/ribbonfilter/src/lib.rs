@@ -153,6 +153,7 @@
 //!   change it.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // What is opened and queried shares its modules with what is built.
 #![cfg_attr(not(any(test, feature = "build")), allow(dead_code, unused_imports))]
 

@@ -101,6 +101,12 @@ pub(crate) use prefetch::prefetch;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn prefetch(_: *const u8) {}
 
+/// Tells the compiler that the calling block is rarely executed. `core::hint::cold_path` needs Rust
+/// 1.95; for a call of a cold function the compiler sets the same branch weights.
+#[cold]
+#[inline(always)]
+pub(crate) fn cold_path() {}
+
 use crate::ribbon::layout::MAX_COLUMNS;
 use crate::ribbon::width::Band;
 use core::fmt;
