@@ -4,8 +4,10 @@
 //! opens the filter, which checks the footer, and verifies all checksums. A format that has no
 //! bytes, like JSON, stores a sequence of numbers instead.
 
+#[cfg(any(test, feature = "build"))]
+use crate::Effort;
 use crate::{
-    Effort, ExactSet, Filter, Function, OpenError, OwnedBytes, Part, Shard, Shards, Variant, Width,
+    ExactSet, Filter, Function, OpenError, OwnedBytes, Part, Shard, Shards, Variant, Width,
 };
 use alloc::vec::Vec;
 use core::fmt;
@@ -110,4 +112,6 @@ macro_rules! as_names {
     )*};
 }
 
-as_names!(Effort, Variant, Width);
+as_names!(Variant, Width);
+#[cfg(any(test, feature = "build"))]
+as_names!(Effort);

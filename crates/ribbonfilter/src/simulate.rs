@@ -74,8 +74,7 @@ pub fn homogeneous_instance(
         let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
         workspace.solve(|slot| free_row(slot).into(), &layout, &mut bytes);
         let rate = Kernel::best()
-            .for_compiler()
-            .run(SegmentRate { shape, layout: &layout, bytes: &bytes })
+            .run_scalar(SegmentRate { shape, layout: &layout, bytes: &bytes })
             .value();
         Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
     }

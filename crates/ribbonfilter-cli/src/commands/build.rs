@@ -3,8 +3,10 @@
 use crate::building::{BuildArguments, check_folder};
 use crate::collector::Collector;
 use crate::error::{Error, Result};
+use crate::input::columnar::{self, Nulls};
 use crate::input::{self, Flow, InputArguments, Inputs};
 use crate::output::print;
+use crate::show;
 use crate::target::TargetArguments;
 use crate::values::{self, ShardCount};
 use clap::Args;
@@ -38,6 +40,9 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, requires = "shards",
           group = "target")]
     shard_size: Option<u64>,
+    /// What to do with nulls in a Parquet or Arrow column [default: error]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Input")]
+    nulls: Option<Nulls>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -52,6 +57,7 @@ Examples:
   ribbon build --shards 256 --fpr 0.001 pages.txt.zst -o pages.ribbon
   ribbon build --shards 1024 --shard-size 4K pages.txt.zst -o pages.ribbon
   ribbon build --column 2 --delimiter , --memory 2GiB people.csv -o names.ribbon
+  ribbon build --input parquet --column url pages-*.parquet -o pages.ribbon
   ribbon build --memory 1GiB --spill /var/tmp huge.txt.zst -o huge.ribbon";
 
 /// Bytes that the builder stores per key.
@@ -117,24 +123,33 @@ fn read(arguments: &Arguments) -> Result<Collector> {
         progress: &progress,
     };
     let mut read = 0;
-    input::read(
-        &inputs,
-        arguments.input.format()?,
-        options,
-        |_, ()| (),
-        |batch, ()| {
-            read += batch.hashes().len() as u64;
-            builder.extend_hashes(batch.hashes());
-            if builder.len() < read {
-                // The builder could not store all hashes; `finish` returns the error.
-                return Ok(Flow::Stop);
-            }
-            if arguments.spill.is_none() {
-                build.check_memory(builder.len(), HASH_BYTES)?;
-            }
-            Ok(Flow::Continue)
-        },
-    )?;
+    let mut push = |hashes: &[u64]| {
+        read += hashes.len() as u64;
+        builder.extend_hashes(hashes);
+        if builder.len() < read {
+            // The builder could not store all hashes; `finish` returns the error.
+            return Ok(Flow::Stop);
+        }
+        if arguments.spill.is_none() {
+            build.check_memory(builder.len(), HASH_BYTES)?;
+        }
+        Ok(Flow::Continue)
+    };
+    let mut skipped = 0;
+    match arguments.input.columnar(arguments.nulls)? {
+        Some(columnar) => {
+            skipped = columnar::read(&inputs, &columnar, &options, &mut push)?.nulls;
+        }
+        None => {
+            let format = arguments.input.format()?;
+            let sink = |batch: &input::Batch, (): &mut ()| push(batch.hashes());
+            input::read(&inputs, format, options, |_, ()| (), sink)?;
+        }
+    }
+    drop(progress);
+    if skipped > 0 && !build.quiet {
+        print(format!("{} nulls skipped\n", show::count(skipped)))?;
+    }
     if read == 0 {
         return Err(inputs.empty());
     }

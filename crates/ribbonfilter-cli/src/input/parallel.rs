@@ -158,7 +158,7 @@ pub struct Options<'a> {
     pub progress: &'a Progress,
 }
 
-fn threads(requested: usize) -> usize {
+pub(super) fn threads(requested: usize) -> usize {
     match requested {
         0 => std::thread::available_parallelism().map_or(1, Into::into),
         // More threads would only wait for each other.

@@ -44,6 +44,18 @@ impl Inputs {
         self.paths.iter().any(|path| is_stdin(path))
     }
 
+    /// The number of inputs.
+    #[cfg(feature = "parquet")]
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The path of an input; `None` for standard input.
+    #[cfg(feature = "parquet")]
+    pub fn path(&self, index: usize) -> Option<&Path> {
+        self.paths.get(index).map(PathBuf::as_path).filter(|path| !is_stdin(path))
+    }
+
     /// The error for inputs without any key.
     pub fn empty(&self) -> Error {
         Error::at(self.name(0), "contains no keys: at least one is needed")

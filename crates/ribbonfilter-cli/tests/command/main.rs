@@ -1,6 +1,8 @@
 //! End-to-end tests of the command: the binary, its files, its output and its exit status.
 
 mod build;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod errors;
 mod exact;
 mod faults;

@@ -12,25 +12,28 @@ use alloc::vec::Vec;
 /// first error stops the work.
 pub(crate) fn for_each<W: Send, P: Send, T: Send, E: Send>(
     workers: &mut [W],
-    pieces: impl Iterator<Item = P> + Send,
+    mut pieces: impl Iterator<Item = P> + Send,
     mut report: impl FnMut(usize) -> Result<(), E>,
     job: impl Fn(&mut W, P) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let (own, others) = workers.split_first_mut().expect("at least one worker");
-    if !others.is_empty() {
-        #[cfg(feature = "parallel")]
-        return threads::for_each(own, others, pieces, report, job);
+    #[cfg(feature = "parallel")]
+    if workers.len() > 1 {
+        return threads::for_each(workers, &mut pieces, &mut report, &job);
     }
+    let worker = workers.first_mut().expect("at least one worker");
     let mut results = Vec::new();
-    for (number, piece) in pieces.enumerate() {
+    for (number, piece) in (&mut pieces as &mut dyn Iterator<Item = P>).enumerate() {
         report(number)?;
-        results.push(job(own, piece)?);
+        results.push(job(worker, piece)?);
     }
     Ok(results)
 }
 
 #[cfg(feature = "parallel")]
 mod threads {
+    //! There are some sixty callers, each with its own types. So what starts threads and hands out
+    //! pieces knows neither the workers nor the results, and is not compiled for each of them.
+
     use alloc::vec::Vec;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,49 +41,73 @@ mod threads {
 
     /// [`super::for_each`] on more threads than the calling one.
     pub(super) fn for_each<W: Send, P: Send, T: Send, E: Send>(
-        own: &mut W,
-        others: &mut [W],
-        pieces: impl Iterator<Item = P> + Send,
-        mut report: impl FnMut(usize) -> Result<(), E>,
-        job: impl Fn(&mut W, P) -> Result<T, E> + Sync,
+        workers: &mut [W],
+        pieces: &mut (dyn Iterator<Item = P> + Send),
+        report: &mut dyn FnMut(usize) -> Result<(), E>,
+        job: &(dyn Fn(&mut W, P) -> Result<T, E> + Sync),
     ) -> Result<Vec<T>, E> {
-        let queue = Mutex::new(pieces.enumerate());
+        // Each thread locks its own worker: the mutex is never contended.
+        let workers: Vec<_> = workers.iter_mut().map(Mutex::new).collect();
+        // The result of each piece, in their order.
         let done = Mutex::new(Vec::new());
+        distribute(workers.len(), pieces, report, &|worker, number, piece| {
+            let result = job(&mut workers[worker].lock().expect("no thread panics"), piece)?;
+            let mut done = done.lock().expect("no thread panics");
+            while done.len() <= number {
+                done.push(None);
+            }
+            done[number] = Some(result);
+            Ok(())
+        })?;
+        Ok(done.into_inner().expect("no thread panics").into_iter().flatten().collect())
+    }
+
+    /// Passes the number of the thread, the number of a piece and the piece to `job`, until there
+    /// are no more pieces. Returns the error of the earliest piece that has one.
+    fn distribute<P: Send, E: Send>(
+        threads: usize,
+        pieces: &mut (dyn Iterator<Item = P> + Send),
+        report: &mut dyn FnMut(usize) -> Result<(), E>,
+        job: &(dyn Fn(usize, usize, P) -> Result<(), E> + Sync),
+    ) -> Result<(), E> {
+        let queue = Mutex::new(pieces.enumerate());
+        let failed = Mutex::new(None);
         let stop = AtomicBool::new(false);
         let next = || match stop.load(Ordering::Relaxed) {
             true => None,
             false => queue.lock().expect("no thread panics").next(),
         };
-        let finish = |number, result: Result<T, E>| {
-            stop.fetch_or(result.is_err(), Ordering::Relaxed);
-            done.lock().expect("no thread panics").push((number, result));
-        };
-        let work = |worker: &mut W| {
-            while let Some((number, piece)) = next() {
-                finish(number, job(worker, piece));
+        let finish = |number: usize, result: Result<(), E>| {
+            let Err(error) = result else { return };
+            stop.store(true, Ordering::Relaxed);
+            let mut failed = failed.lock().expect("no thread panics");
+            if failed.as_ref().is_none_or(|&(earliest, _)| number < earliest) {
+                *failed = Some((number, error));
             }
         };
-        let jobs = others.iter_mut().map(|worker| || work(worker));
-        beside(jobs, || {
+        let work = |thread: usize| {
             while let Some((number, piece)) = next() {
-                let result = report(number).and_then(|()| job(own, piece));
-                finish(number, result);
+                finish(number, job(thread, number, piece));
+            }
+        };
+        beside(threads - 1, &|other| work(other + 1), &mut || {
+            while let Some((number, piece)) = next() {
+                finish(number, report(number).and_then(|()| job(0, number, piece)));
             }
         });
-        let mut results = done.into_inner().expect("no thread panics");
-        results.sort_unstable_by_key(|&(number, _)| number);
-        results.into_iter().map(|(_, result)| result).collect()
+        failed.into_inner().expect("no thread panics").map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Runs each of `jobs` on a thread of its own and `own` on the calling thread.
+    /// Calls `job` with each number below `count` on a thread of its own, and `own` on the calling
+    /// thread.
     ///
     /// If the system refuses a thread, the others take over its work. All threads are joined
     /// explicitly. The end of a scope waits only for their closures; the threads themselves could
     /// still be terminating, perhaps in a library that the caller then unloads.
-    fn beside<J: FnOnce() + Send>(jobs: impl Iterator<Item = J>, own: impl FnOnce()) {
+    fn beside(count: usize, job: &(dyn Fn(usize) + Sync), own: &mut dyn FnMut()) {
         scope(|scope| {
-            let spawned = jobs.map(|job| Builder::new().spawn_scoped(scope, job));
-            let threads: Vec<_> = spawned.flatten().collect();
+            let spawn = |number| Builder::new().spawn_scoped(scope, move || job(number));
+            let threads: Vec<_> = (0..count).map(spawn).filter_map(Result::ok).collect();
             own();
             for thread in threads {
                 if let Err(panic) = thread.join() {
@@ -111,7 +138,7 @@ mod threads {
         #[test]
         fn threads_are_gone_when_the_work_is_done() {
             std::thread_local!(static SLOW: Slow = const { Slow });
-            beside((0..3).map(|_| || SLOW.with(|_| ())), || {});
+            beside(3, &|_| SLOW.with(|_| ()), &mut || {});
             assert_eq!(GONE.load(Ordering::Relaxed), 3);
         }
     }

@@ -36,8 +36,15 @@ pub enum Kind {
 impl Kind {
     /// The name in a sentence.
     pub(super) fn with_article(&self) -> impl fmt::Display {
-        let article = if *self == Self::ExactSet { "an" } else { "a" };
-        fmt::from_fn(move |f| write!(f, "{article} {self}"))
+        /// `fmt::from_fn` needs Rust 1.93.
+        struct WithArticle(Kind);
+        impl fmt::Display for WithArticle {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let article = if self.0 == Kind::ExactSet { "an" } else { "a" };
+                write!(f, "{article} {}", self.0)
+            }
+        }
+        WithArticle(*self)
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Every variant's message names the cause with its figures and ends with the way out.
 
+#[cfg(any(test, feature = "build"))]
 mod build;
 mod join;
 mod kind;
 mod open;
 mod shrink;
 
+#[cfg(any(test, feature = "build"))]
 pub use build::BuildError;
 pub use join::JoinError;
 pub use kind::Kind;
@@ -37,7 +39,9 @@ macro_rules! from_out_of_memory {
     )*};
 }
 
-from_out_of_memory!(BuildError, JoinError, OpenError, ShrinkError);
+#[cfg(any(test, feature = "build"))]
+from_out_of_memory!(BuildError);
+from_out_of_memory!(JoinError, OpenError, ShrinkError);
 
 /// Errors that include an error of the system in their message: their source is only what caused
 /// that one.
@@ -62,8 +66,11 @@ macro_rules! with_io {
     )*};
 }
 
+#[cfg(any(test, feature = "build"))]
 with_io! {
     BuildError: Self::Io(error) | Self::Spill { error, .. } => error;
+}
+with_io! {
     JoinError: Self::Io(error) => error;
     OpenError: Self::Io(error) => error;
 }

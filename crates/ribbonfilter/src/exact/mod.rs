@@ -15,20 +15,31 @@
 //! Groups differ in their fraction of members, and so in the best number of columns of the filter:
 //! all groups of the same number share a filter, and all groups share the function.
 
+#[cfg(any(test, feature = "build"))]
 mod bound;
+#[cfg(any(test, feature = "build"))]
 mod builder;
+#[cfg(any(test, feature = "build"))]
 mod construct;
 mod group;
+#[cfg(any(test, feature = "build"))]
 mod keys;
+#[cfg(any(test, feature = "build"))]
 mod other_keys;
+#[cfg(any(test, feature = "build"))]
 mod plan;
 
+#[cfg(any(test, feature = "build"))]
 pub use builder::ExactSetBuilder;
+#[cfg(any(test, feature = "build"))]
 pub use other_keys::OtherKeys;
+#[cfg(any(test, feature = "build"))]
 pub use plan::ExactPlan;
 
 use crate::Key;
-use crate::error::{BuildError, OpenError};
+#[cfg(any(test, feature = "build"))]
+use crate::error::BuildError;
+use crate::error::OpenError;
 use crate::format::exact::{self, Exact, Rule};
 use crate::format::{Content, Footer};
 use crate::kernel::Kernel;
@@ -174,6 +185,7 @@ impl<K: Fuse> Stage<K> {
     }
 }
 
+#[cfg(any(test, feature = "build"))]
 impl ExactSet {
     /// Builds a set that is exact for all keys of both sides.
     ///

@@ -1,11 +1,16 @@
 //! The one filter type, over any bytes.
 
+#[cfg(any(test, feature = "build"))]
 mod builder;
+#[cfg(any(test, feature = "build"))]
 mod shrink;
 
+#[cfg(any(test, feature = "build"))]
 pub use builder::FilterBuilder;
 
-use crate::error::{BuildError, Kind, OpenError};
+#[cfg(any(test, feature = "build"))]
+use crate::error::BuildError;
+use crate::error::{Kind, OpenError, ShrinkError};
 use crate::format::{self, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{self, Membership, Probe};
@@ -47,6 +52,7 @@ pub struct Filter<D = OwnedBytes> {
 }
 
 impl Filter {
+    #[cfg(any(test, feature = "build"))]
     /// Builds a filter of all keys with a false-positive rate of at most `rate`.
     ///
     /// ```
@@ -68,6 +74,7 @@ impl Filter {
         builder.finish()
     }
 
+    #[cfg(any(test, feature = "build"))]
     /// A builder, for all options.
     ///
     /// ```
@@ -152,6 +159,16 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// All that the footer holds.
     pub(crate) fn footer(&self) -> Footer {
         self.packed.footer(self.data.as_ref())
+    }
+
+    /// The bytes, if they are what was built.
+    pub(crate) fn whole_bytes(&self) -> Result<&[u8], ShrinkError> {
+        let bytes = self.as_bytes();
+        // New checksums would hide that the old ones do not match. And a foreign buffer may no
+        // longer hold what was opened.
+        let intact = format::verify(bytes, Kind::Filter).is_ok()
+            && Footer::read(bytes, Kind::Filter).ok() == Some(self.footer());
+        if intact { Ok(bytes) } else { Err(ShrinkError::Corrupt) }
     }
 
     /// Checks every byte against the checksums.

@@ -17,8 +17,8 @@
 //! crowded ranges, which all columns share: it stays while the nominal rate grows.
 
 use crate::build::variant::exact_rate;
-use crate::error::{Kind, ShrinkError};
-use crate::format::{self, Footer, Metadata};
+use crate::error::ShrinkError;
+use crate::format::{self, Metadata};
 use crate::plan::{Columns, Sketch, expected_rate};
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
@@ -186,16 +186,6 @@ impl<D: AsRef<[u8]>> Filter<D> {
 
     fn with_columns(&self, columns: Columns) -> Result<Filter, ShrinkError> {
         self.some_columns(0, columns)
-    }
-
-    /// The bytes, if they are what was built.
-    pub(crate) fn whole_bytes(&self) -> Result<&[u8], ShrinkError> {
-        let bytes = self.as_bytes();
-        // New checksums would hide that the old ones do not match. And a foreign buffer may no
-        // longer hold what was opened.
-        let intact = format::verify(bytes, Kind::Filter).is_ok()
-            && Footer::read(bytes, Kind::Filter).ok() == Some(self.footer());
-        if intact { Ok(bytes) } else { Err(ShrinkError::Corrupt) }
     }
 
     /// The filter of some of the columns, from `first` on.

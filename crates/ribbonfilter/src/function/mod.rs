@@ -3,14 +3,18 @@
 //! A ribbon maps every key to the sum of the slots that it selects. A filter makes that sum
 //! a fingerprint; a function makes it a value of up to 64 bits, and may add a fingerprint.
 
+#[cfg(any(test, feature = "build"))]
 mod builder;
 mod row;
 
+#[cfg(any(test, feature = "build"))]
 pub use builder::FunctionBuilder;
 
 use row::Rows;
 
-use crate::error::{BuildError, Kind, OpenError};
+#[cfg(any(test, feature = "build"))]
+use crate::error::BuildError;
+use crate::error::{Kind, OpenError};
 use crate::format::{self, Content, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{Probe, Retrieval};
@@ -54,6 +58,7 @@ pub struct Function<D = OwnedBytes> {
     len: usize,
 }
 
+#[cfg(any(test, feature = "build"))]
 impl Function {
     /// Builds a function of all pairs of a key and a value, of the given number of bits per value.
     ///

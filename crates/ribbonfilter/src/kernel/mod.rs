@@ -101,6 +101,12 @@ pub(crate) use prefetch::prefetch;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn prefetch(_: *const u8) {}
 
+/// Tells the compiler that the calling block is rarely executed. `core::hint::cold_path` needs Rust
+/// 1.95; for a call of a cold function the compiler sets the same branch weights.
+#[cold]
+#[inline(always)]
+pub(crate) fn cold_path() {}
+
 use crate::ribbon::layout::MAX_COLUMNS;
 use crate::ribbon::width::Band;
 use core::fmt;
@@ -236,13 +242,19 @@ impl Kernel {
         }
     }
 
-    /// The kernel for work that the compiler vectorizes. With AVX-512 the compiler would use gather
-    /// and scatter instructions, which cost more time than they save.
-    pub(crate) fn for_compiler(self) -> Self {
+    /// Runs work that has no vector code of its own: which instructions it uses is left to the
+    /// compiler. It is not compiled for AVX-512, with which the compiler would use gather and
+    /// scatter instructions, which cost more time than they save.
+    #[inline(always)]
+    pub(crate) fn run_scalar<W: Work>(self, work: W) -> W::Output {
         match self.0 {
+            Choice::Portable => portable::run(work),
             #[cfg(target_arch = "x86_64")]
-            Choice::Avx512(token) => Self(Choice::Avx2(token.into())),
-            _ => self,
+            Choice::Avx2(token) => token.run(work),
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(token) => avx2::Avx2::from(token).run(work),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Choice::Neon(token) => token.run(work),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::ribbon::width::Band;
 pub(crate) struct Portable;
 
 #[inline]
-pub(super) fn run<W: Work>(work: W) -> W::Output {
+pub(crate) fn run<W: Work>(work: W) -> W::Output {
     work.run(Portable)
 }
 

@@ -13,9 +13,9 @@
 use super::single::{Find, Located, Opened, QueryKind, by_steps, query};
 use super::solution::{Assumptions, SMALL_BYTES};
 use super::{Locate, Probe};
+use crate::kernel::cold_path;
 use crate::kernel::{Instructions, compile, prefetch};
 use crate::ribbon::width::Band;
-use core::hint::cold_path;
 
 /// Keys that are located and prefetched ahead of the key that is evaluated.
 const AHEAD: usize = 32;

@@ -19,12 +19,12 @@ use super::solution::Assumptions;
 use crate::Width;
 use crate::format::lookup::Lookup;
 use crate::format::{Footer, directory_layer, little_endian};
+use crate::kernel::cold_path;
 use crate::ribbon::equation::{Seed, Segments, Starts, mix, seeded};
 use crate::ribbon::layers::{Buckets, EXCEPTION, Layer, MAX_CODE};
 use crate::ribbon::layout::Layout;
 use crate::ribbon::search::partition_point;
 use crate::ribbon::width::Band;
-use core::hint::cold_path;
 
 /// The numbers that locate keys in the layers after the first. Unused if there is one layer.
 #[derive(Clone, Copy)]

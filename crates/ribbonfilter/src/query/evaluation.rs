@@ -4,9 +4,9 @@ use super::Retrieval;
 use super::Target;
 use super::single::{Fingerprints, Located, Opened, QueryKind};
 use super::solution::{Any, row_plain};
+use crate::kernel::cold_path;
 use crate::kernel::{Instructions, compile};
 use crate::ribbon::width::Band;
-use core::hint::cold_path;
 
 /// A function that evaluates located equations, compiled for an instruction set that this CPU has.
 pub(super) type Evaluation = for<'a> unsafe fn(Opened<'a>, &[Located<'a>], &mut [u64]);

@@ -8,11 +8,11 @@ use super::bumped::{Bumps, system};
 use super::solution::row_plain;
 use crate::Width;
 use crate::format::lookup::Lookup;
+use crate::kernel::cold_path;
 use crate::kernel::{Coefficients, GROUP, Instructions, Kernel, Work};
 use crate::ribbon::equation::{Multipliers, Seed, Seeded, mix};
 use crate::ribbon::layout::{Layout, first_bits};
 use crate::ribbon::width::Band;
-use core::hint::cold_path;
 use core::marker::PhantomData;
 
 /// Whether the key with the hash `key_hash` might be in the filter in `bytes`; `None` if that

@@ -23,12 +23,13 @@
 
 use super::solution::Assumptions;
 use super::{Locate, Locator, Membership, Probe, Retrieval, Target};
+use crate::kernel::cold_path;
 use crate::kernel::portable::parity;
 use crate::kernel::{Coefficients, GROUP, Instructions, compile, prefetch};
 use crate::ribbon::equation::{Seed, Seeded, Segments, Starts, seeded};
 use crate::ribbon::layout::{Order, first_bits};
 use crate::ribbon::width::Band;
-use core::hint::{cold_path, select_unpredictable};
+use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
 /// Number of groups of columns that are compared regardless of the preceding results. If half of

@@ -9,12 +9,16 @@
 //! Queries are those of filters: the directory locates a shard, and its probe does the rest.
 
 mod assemble;
+#[cfg(any(test, feature = "build"))]
 mod builder;
+#[cfg(any(test, feature = "build"))]
 mod by_hash;
 mod shard;
 mod split;
+#[cfg(any(test, feature = "build"))]
 mod until_full;
 
+#[cfg(any(test, feature = "build"))]
 pub use builder::{ShardBuilder, ShardsBuilder};
 pub use shard::Shard;
 pub use split::Split;
@@ -85,6 +89,7 @@ struct ShardProbe {
 }
 
 impl Shards {
+    #[cfg(any(test, feature = "build"))]
     /// A builder of a container that is split in some way.
     pub fn builder(split: Split) -> ShardsBuilder<'static> {
         ShardsBuilder::new(split)

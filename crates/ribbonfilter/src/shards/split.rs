@@ -1,5 +1,6 @@
 //! How keys are split among shards.
 
+#[cfg(any(test, feature = "build"))]
 use crate::error::BuildError;
 use crate::format::{MAX_CONTAINER_BITS, MAX_CONTAINER_BYTES};
 use crate::ribbon::equation::{mix, segment};
@@ -71,6 +72,7 @@ impl Split {
         }
     }
 
+    #[cfg(any(test, feature = "build"))]
     /// Refuses more shards than a container can have.
     pub(super) fn check(self) -> Result<(), BuildError> {
         let bits = self.bits().unwrap_or(0);

@@ -40,7 +40,12 @@ impl<B: Band, R: RightSide> BandingWorkspace<B, R> {
         seed: u8,
         limit: u32,
     ) -> u32 {
-        self.kernel.run(Count { screen: &mut self.screen, keys, seed: Seed::new(seed), limit })
+        self.kernel.run_scalar(Count {
+            screen: &mut self.screen,
+            keys,
+            seed: Seed::new(seed),
+            limit,
+        })
     }
 
     /// Builds the system of a segment's keys under a seed. Returns the number of redundant keys, or
@@ -50,7 +55,7 @@ impl<B: Band, R: RightSide> BandingWorkspace<B, R> {
         keys: &[Item<u64, R::Value>],
         seed: u8,
     ) -> Result<Option<u64>, OutOfMemory> {
-        self.kernel.run(BandAll { workspace: self, keys, seed: Seed::new(seed) })
+        self.kernel.run_scalar(BandAll { workspace: self, keys, seed: Seed::new(seed) })
     }
 
     pub(crate) fn kernel(&self) -> Kernel {

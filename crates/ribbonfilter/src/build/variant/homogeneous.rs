@@ -35,7 +35,9 @@ const MAX_SCREENED: u8 = 64;
 pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
     if is_small(task) {
         let (width, kernel) = (task.plan.shape.width, task.resources.kernel);
-        if let Some(solved) = with_elimination!(width, kernel, Zero, solve_small(task))? {
+        if let Some(solved) =
+            with_elimination!(width, kernel, Zero, solve_small(task), narrow: Ok(None))?
+        {
             return Ok(solved);
         }
     }
@@ -179,7 +181,7 @@ fn solve_all<B: Band>(
             let free = |slot| free_row(segment.first_slot + slot).into();
             workspace.solve(free, &segment.layout, segment.bytes);
             let rate = SegmentRate { shape, layout: &segment.layout, bytes: segment.bytes };
-            Ok((workspace.kernel().for_compiler().run(rate), redundant))
+            Ok((workspace.kernel().run_scalar(rate), redundant))
         })?;
     Ok(Candidate {
         seed,
@@ -200,7 +202,7 @@ pub(crate) fn exact_rate(shape: &Shape, bytes: &[u8]) -> Rate {
         let part = layout.part(first_slot, shape.segment_slots);
         let begin = layout.offset(layout.block_of(first_slot));
         let rate = SegmentRate { shape, layout: &part, bytes: &bytes[begin..] };
-        sum.and(Kernel::best().for_compiler().run(rate))
+        sum.and(Kernel::best().run_scalar(rate))
     })
 }
 
@@ -284,7 +286,7 @@ mod tests {
             for kernel in Kernel::available() {
                 let (fast, fast_bytes) = with_task(width, keys, kernel, |task| {
                     assert!(is_small(task));
-                    with_elimination!(width, kernel, Zero, solve_small(task))
+                    with_elimination!(width, kernel, Zero, solve_small(task), narrow: Ok(None))
                 });
                 let fast = fast.expect("memory").expect("a good seed");
                 let (slow, slow_bytes) = with_task(width, keys, kernel, |task| {

@@ -67,6 +67,7 @@ fn solve_segments<E: Elimination>(
 /// The buffers that one thread uses to solve one Standard system after another.
 pub(crate) struct Workspace<E: Elimination> {
     kernel: Kernel,
+    cpu: E::Cpu,
     sorted: Sorted<ValueOf<E>>,
     system: System<E>,
 }
@@ -77,7 +78,7 @@ impl<E: Elimination> Workspace<E> {
     /// Allocates buffers for systems of this shape, of one segment each.
     pub(crate) fn new(cpu: E::Cpu, shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         let (sorted, system) = (Sorted::new(shape.starts())?, System::new(cpu, shape)?);
-        Ok(Self { kernel, sorted, system })
+        Ok(Self { kernel, cpu, sorted, system })
     }
 
     /// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
@@ -118,7 +119,7 @@ impl<E: Elimination> Workspace<E> {
         limit: u32,
     ) -> u32 {
         let seed = Seed::new(seed);
-        self.kernel.run(Count { sorted: &mut self.sorted, keys, seed, limit })
+        self.kernel.run_scalar(Count { sorted: &mut self.sorted, keys, seed, limit })
     }
 
     /// Builds the system of `keys` under `seed`. [`Self::longest_queue`] must have counted the same
@@ -129,8 +130,8 @@ impl<E: Elimination> Workspace<E> {
         keys: &[Item<u64, ValueOf<E>>],
         seed: u8,
     ) -> Result<Option<u64>, OutOfMemory> {
-        let Self { kernel, sorted, system } = self;
-        kernel.run(Attempt { sorted, system, keys, seed: Seed::new(seed) })
+        let Self { cpu, sorted, system, .. } = self;
+        E::run(*cpu, Attempt { sorted, system, keys, seed: Seed::new(seed) })
     }
 
     /// Sets every free variable of the system. Has no effect for w = 16.
@@ -141,7 +142,7 @@ impl<E: Elimination> Workspace<E> {
     /// Solves the system into a segment's bytes. A free variable that was not set is zero, which is
     /// valid for any number of columns.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
-        self.kernel.run(Solve { system: &self.system, layout, bytes });
+        E::run(self.cpu, Solve { system: &self.system, layout, bytes });
     }
 }
 

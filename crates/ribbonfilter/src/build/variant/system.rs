@@ -8,7 +8,9 @@ use super::window::Class;
 use crate::Width;
 use crate::build::Item;
 use crate::error::OutOfMemory;
-use crate::kernel::{Instructions, Work};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::portable;
+use crate::kernel::{Instructions, Kernel, Work};
 use crate::ribbon::equation::{Seeded, Starts};
 use crate::ribbon::layers::Buckets;
 use crate::ribbon::layout::Layout;
@@ -27,8 +29,12 @@ use core::marker::PhantomData;
 pub(crate) trait Elimination: Sized + Send {
     type Band: Band;
     type RightSide: RightSide;
-    /// Proof that the CPU has the required instructions.
-    type Cpu: Copy + Sync;
+    /// Which instructions the CPU has; for some eliminations the proof that it has enough.
+    type Cpu: Copy + Sync + Send;
+
+    /// Runs work on such a system. It is compiled only for the instruction sets with which the
+    /// elimination is used.
+    fn run<W: Work>(cpu: Self::Cpu, work: W) -> W::Output;
 
     /// A system of `slots` empty rows, a multiple of 64, and `columns` columns.
     fn new(cpu: Self::Cpu, slots: u64, columns: usize) -> Result<Self, OutOfMemory>;
@@ -55,22 +61,29 @@ pub(crate) trait Elimination: Sized + Send {
 /// The value of a key in a system with such an elimination.
 pub(super) type ValueOf<E> = <<E as Elimination>::RightSide as RightSide>::Value;
 
-/// Calls a function with the elimination for a width and CPU as its generic parameter, and the
-/// proof that the CPU has the instructions as its first argument.
+/// Calls a function with the elimination for a width and CPU as its generic parameter, and its
+/// [`Elimination::Cpu`] as its first argument. With `narrow`, that is the result for w = 16, and the
+/// function is not compiled for it.
 macro_rules! with_elimination {
     ($width:expr, $kernel:expr, $R:ty, $function:ident($($argument:expr),*)) => {{
-        use $crate::build::variant::system::{InBytes, OneByOne};
+        use $crate::build::variant::system::{OneByOne, with_elimination};
+        let kernel = $kernel;
+        with_elimination!($width, kernel, $R, $function($($argument),*),
+            narrow: $function::<OneByOne<u16, $R>>(kernel, $($argument),*))
+    }};
+    ($width:expr, $kernel:expr, $R:ty, $function:ident($($argument:expr),*), narrow: $narrow:expr) => {{
+        use $crate::build::variant::system::InBytes;
         use $crate::solve::byte_sliced::Eliminator;
         use $crate::solve::four_russians::FourRussians;
         use $crate::Width;
         match ($width, Eliminator::of($kernel)) {
-            (Width::W16, _) => $function::<OneByOne<u16, $R>>((), $($argument),*),
+            (Width::W16, _) => $narrow,
             (Width::W32, Some(cpu)) => $function::<InBytes<u32, $R>>(cpu, $($argument),*),
             (Width::W64, Some(cpu)) => $function::<InBytes<u64, $R>>(cpu, $($argument),*),
             (Width::W128, Some(cpu)) => $function::<InBytes<u128, $R>>(cpu, $($argument),*),
-            (Width::W32, None) => $function::<FourRussians<u32, $R>>((), $($argument),*),
-            (Width::W64, None) => $function::<FourRussians<u64, $R>>((), $($argument),*),
-            (Width::W128, None) => $function::<FourRussians<u128, $R>>((), $($argument),*),
+            (Width::W32, None) => $function::<FourRussians<u32, $R>>($kernel, $($argument),*),
+            (Width::W64, None) => $function::<FourRussians<u64, $R>>($kernel, $($argument),*),
+            (Width::W128, None) => $function::<FourRussians<u128, $R>>($kernel, $($argument),*),
         }
     }};
 }
@@ -84,6 +97,11 @@ impl<B: Band, R: RightSide> Elimination for InBytes<B, R> {
     type Band = B;
     type RightSide = R;
     type Cpu = Eliminator;
+
+    #[inline(always)]
+    fn run<W: Work>(cpu: Eliminator, work: W) -> W::Output {
+        cpu.run(work)
+    }
 
     fn new(cpu: Eliminator, slots: u64, columns: usize) -> Result<Self, OutOfMemory> {
         let system = ByteSliced::new(cpu, B::WIDTH, size_of::<R>(), slots, columns)?;
@@ -121,9 +139,22 @@ impl<B: Band, R: RightSide> Elimination for InBytes<B, R> {
 impl<B: Band, R: RightSide> Elimination for FourRussians<B, R> {
     type Band = B;
     type RightSide = R;
-    type Cpu = ();
+    type Cpu = Kernel;
 
-    fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
+    /// On x86-64 only the portable kernel has no [`Eliminator`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn run<W: Work>(_: Kernel, work: W) -> W::Output {
+        portable::run(work)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    fn run<W: Work>(kernel: Kernel, work: W) -> W::Output {
+        kernel.run_scalar(work)
+    }
+
+    fn new(_: Kernel, slots: u64, _: usize) -> Result<Self, OutOfMemory> {
         Self::new(slots as usize)
     }
 
@@ -169,9 +200,14 @@ pub(crate) struct OneByOne<B, R> {
 impl<B: Band, R: RightSide> Elimination for OneByOne<B, R> {
     type Band = B;
     type RightSide = R;
-    type Cpu = ();
+    type Cpu = Kernel;
 
-    fn new((): (), slots: u64, _: usize) -> Result<Self, OutOfMemory> {
+    #[inline(always)]
+    fn run<W: Work>(kernel: Kernel, work: W) -> W::Output {
+        kernel.run(work)
+    }
+
+    fn new(_: Kernel, slots: u64, _: usize) -> Result<Self, OutOfMemory> {
         Ok(Self { banding: Banding::new(slots as usize)?, filled: Vec::new() })
     }
 

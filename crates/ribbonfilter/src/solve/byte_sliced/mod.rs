@@ -36,7 +36,7 @@ use x86_64::InstructionSet;
 
 use crate::Width;
 use crate::error::OutOfMemory;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Work};
 use crate::ribbon::layout::Layout;
 use crate::storage::memory::{try_filled, try_filled_huge};
 use alloc::vec::Vec;
@@ -58,6 +58,12 @@ impl Eliminator {
     /// The eliminator of a kernel; `None` if it has none.
     pub(crate) fn of(kernel: Kernel) -> Option<Self> {
         InstructionSet::of(kernel).map(Self)
+    }
+
+    /// Runs work that has no vector code but this elimination; see [`Kernel::run_scalar`].
+    #[inline(always)]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        self.0.run(work)
     }
 }
 

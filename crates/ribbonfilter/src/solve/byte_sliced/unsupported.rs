@@ -1,7 +1,7 @@
 //! For targets without instructions for byte-sliced elimination. `InstructionSet` cannot be constructed.
 
 use super::ByteSliced;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Work};
 use crate::ribbon::layout::Layout;
 
 /// Uninhabited: no instructions are available.
@@ -11,6 +11,10 @@ pub(super) enum InstructionSet {}
 impl InstructionSet {
     pub(super) fn of(_: Kernel) -> Option<Self> {
         None
+    }
+
+    pub(super) fn run<W: Work>(self, _: W) -> W::Output {
+        match self {}
     }
 
     pub(super) fn table_words(self) -> usize {

@@ -24,6 +24,7 @@ mod grouped;
 mod segment;
 
 use super::{Failure, Solved, standard};
+use crate::Width;
 use crate::build::{
     Group, Item, Partitioned, Segment, Task, Value, contradiction_among, for_each, segments,
     workspaces,
@@ -32,7 +33,7 @@ use crate::error::{BuildError, OutOfMemory};
 use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Seed, Shards};
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, with_band};
+use crate::ribbon::width::Band;
 use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
@@ -47,7 +48,13 @@ const CROWDED: (u64, u64) = (5, 4);
 
 pub(super) fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.shards() {
-        Some(shards) => with_band!(task.plan.shape.width, B => first_seed::<B, R>(task, shards)),
+        Some(shards) => match task.plan.shape.width {
+            Width::W32 => first_seed::<u32, R>(task, shards),
+            Width::W64 => first_seed::<u64, R>(task, shards),
+            Width::W128 => first_seed::<u128, R>(task, shards),
+            // The planner has no shards of w = 16.
+            Width::W16 => Err(Failure::NoSeed),
+        },
         None => standard::solve::<R>(task),
     }
 }
@@ -93,7 +100,7 @@ pub(crate) fn fits(task: &mut Task<'_, '_, ()>, seed: u8) -> bool {
         let shards = task.plan.shape.shards().expect("more than one shard");
         solve_levels(task, &mut all_workspaces::<B, u32>(task)?, shards, seed)
     }
-    with_band!(task.plan.shape.width, B => run::<B>(task, seed)).is_ok()
+    crate::ribbon::width::with_band!(task.plan.shape.width, B => run::<B>(task, seed)).is_ok()
 }
 
 /// One workspace per thread.

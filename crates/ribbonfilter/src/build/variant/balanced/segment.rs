@@ -89,7 +89,7 @@ impl<V: Value> Balancing<'_, V> {
         workspace: &mut Workspace<B, R>,
     ) -> Result<Outcome<V>, Failure> {
         let Workspace { kernel, banding, grouped } = workspace;
-        kernel.run(Fill { segment: self, banding, grouped })
+        kernel.run_scalar(Fill { segment: self, banding, grouped })
     }
 
     /// The keys whose primary location is in this segment.

@@ -36,7 +36,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub(super) fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
-    with_elimination!(task.plan.shape.width, task.resources.kernel, R, solve_layers(task))
+    let (width, kernel) = (task.plan.shape.width, task.resources.kernel);
+    // The planner has no Bumped ribbon of w = 16.
+    with_elimination!(width, kernel, R, solve_layers(task), narrow: Err(Failure::NoSeed))
 }
 
 fn solve_layers<E: Elimination>(
@@ -86,7 +88,7 @@ fn fill_layer<E: Elimination>(
     let mut workspaces = workspaces(layer, resources.threads(), new)?;
     let budget = resources.budget_for_bumped();
     for_each_segment(&mut workspaces, layer, keys, bytes, progress, |workspace, segment| {
-        let bumping = resources.kernel.run(Fill { workspace, segment })?;
+        let bumping = E::run(cpu, Fill { workspace, segment })?;
         budget.take(bumping.bumped.len())?;
         Ok(bumping)
     })
@@ -143,15 +145,14 @@ pub(crate) fn empty_slots(
         cpu: E::Cpu,
         layer: &Shape,
         keys: &[Item<u64, ()>],
-        kernel: crate::kernel::Kernel,
     ) -> Bumping<()> {
         let layout = layer.layout();
         let bytes = &mut vec![0; layout.size_in_bytes() as usize];
         let segment = crate::build::Segment { number: 0, keys, first_slot: 0, layout, bytes };
         let mut workspace = Workspace::<E>::new(cpu, layer).expect("memory");
-        kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory")
+        E::run(cpu, Fill { workspace: &mut workspace, segment }).expect("memory")
     }
-    let bumping = with_elimination!(layer.width, kernel, u32, fill(layer, keys, kernel));
+    let bumping = with_elimination!(layer.width, kernel, u32, fill(layer, keys));
     let rows = keys.len() as u64 - bumping.bumped.len() as u64 - bumping.redundant;
     (layer.segment_slots - rows, bumping.exceptions.len())
 }

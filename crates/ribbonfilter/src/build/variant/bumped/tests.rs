@@ -40,7 +40,6 @@ fn filled<E: Elimination>(
     layer: &Shape,
     key_sets: &[Vec<u64>],
     value: fn(u64) -> ValueOf<E>,
-    kernel: Kernel,
 ) -> Vec<(Bumping<ValueOf<E>>, Vec<u8>)> {
     let mut workspace = Workspace::<E>::new(cpu, layer).expect("memory");
     let layout = layer.layout();
@@ -48,7 +47,7 @@ fn filled<E: Elimination>(
         let mut bytes = vec![0xa5; layout.size_in_bytes() as usize];
         let keys: Vec<_> = keys.iter().map(|&hash| Item { hash, value: value(hash) }).collect();
         let segment = Segment { number: 0, keys: &keys, first_slot: 0, layout, bytes: &mut bytes };
-        let bumping = kernel.run(Fill { workspace: &mut workspace, segment }).expect("memory");
+        let bumping = E::run(cpu, Fill { workspace: &mut workspace, segment }).expect("memory");
         (bumping, bytes)
     };
     key_sets.iter().map(fill).collect()
@@ -131,13 +130,13 @@ fn check_both_ways<R: RightSide>(
         let sets = key_sets(&layer, &mut random);
         let portable = Kernel::by_name("portable").expect("always there");
         with_band!(width, B => {
-            let expected = filled::<OneByOne<B, R>>((), &layer, &sets, value, portable);
+            let expected = filled::<OneByOne<B, R>>(portable, &layer, &sets, value);
             for kernel in Kernel::available() {
                 let what = format!("{width}, {slots} slots");
-                let by_tables = filled::<FourRussians<B, R>>((), &layer, &sets, value, kernel);
+                let by_tables = filled::<FourRussians<B, R>>(kernel, &layer, &sets, value);
                 assert_same(&by_tables, &expected, &what);
                 if let Some(cpu) = Eliminator::of(kernel) {
-                    let by_planes = filled::<InBytes<B, R>>(cpu, &layer, &sets, value, kernel);
+                    let by_planes = filled::<InBytes<B, R>>(cpu, &layer, &sets, value);
                     assert_same(&by_planes, &expected, &what);
                 }
             }
@@ -160,9 +159,9 @@ fn what_stays_in_a_segment_is_what_its_codes_say() {
         let (starts, buckets) = (layer.starts(), Buckets::of(width));
         for keys in key_sets(&layer, &mut random) {
             let sets = [keys.clone()];
-            let cpu = ();
             let kernel = Kernel::best();
-            let outcome = with_band!(width, B => filled::<OneByOne<B, u32>>(cpu, &layer, &sets, |_| (), kernel));
+            let outcome =
+                with_band!(width, B => filled::<OneByOne<B, u32>>(kernel, &layer, &sets, |_| ()));
             let bumping = &outcome[0].0;
             assert_eq!(bumping.codes.len() as u64, 4096 >> buckets.log);
             let is_bumped = |&key: &u64| {

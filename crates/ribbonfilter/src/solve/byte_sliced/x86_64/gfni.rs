@@ -9,6 +9,7 @@
 use super::transpose::transpose;
 use super::vectors::{NO_LANE, Vectors};
 use super::{DIAGONAL, Pool};
+use crate::kernel::avx2::Avx2;
 use crate::kernel::avx512::Avx512;
 use crate::kernel::has_features;
 use core::arch::x86_64::*;
@@ -21,6 +22,11 @@ impl Gfni {
     #[inline]
     pub(super) fn detect(avx512: Avx512) -> Option<Self> {
         has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
+    }
+
+    /// The proof of AVX2, which AVX-512 includes.
+    pub(super) fn avx2(self) -> Avx2 {
+        self.0.into()
     }
 }
 

@@ -13,7 +13,7 @@ mod vectors;
 
 use super::{ByteSliced, CACHED, MAX_LANES, Pool, STRIDE};
 use crate::kernel::avx2::Avx2;
-use crate::kernel::{Choice, Kernel};
+use crate::kernel::{Choice, Kernel, Work};
 use crate::ribbon::layout::Layout;
 use gfni::Gfni;
 use vectors::Vectors;
@@ -37,6 +37,15 @@ impl InstructionSet {
                 Some(Gfni::detect(avx512).map_or(Self::Avx2(avx512.into()), Self::Gfni))
             }
             Choice::Portable => None,
+        }
+    }
+
+    /// See [`Eliminator::run`](super::Eliminator::run).
+    #[inline(always)]
+    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+        match self {
+            Self::Avx2(cpu) => cpu.run(work),
+            Self::Gfni(cpu) => cpu.avx2().run(work),
         }
     }
 

@@ -1,0 +1,241 @@
+//! Parquet and Arrow files: every type of column gives the filter of its keys, and what cannot be
+//! read is said in one line.
+
+use crate::support::Folder;
+use arrow_array::builder::{StringDictionaryBuilder, StringRunBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::*;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{ArrowError, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use ribbonfilter::Filter;
+use std::sync::Arc;
+
+const KEYS: i64 = 10_000;
+
+fn texts() -> Vec<String> {
+    (0..KEYS).map(|number| format!("key number {number}")).collect()
+}
+
+fn numbers() -> Vec<i64> {
+    (0..KEYS).map(|number| number * 7919 - 5000).collect()
+}
+
+/// A batch with the keys in its second column.
+fn batch(keys: ArrayRef) -> RecordBatch {
+    let first = Arc::new(Float64Array::from(vec![0.5; keys.len()])) as ArrayRef;
+    let fields = vec![
+        Field::new("weight", first.data_type().clone(), false),
+        Field::new("key", keys.data_type().clone(), true),
+    ];
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![first, keys]).expect("a batch")
+}
+
+/// A Parquet file with row groups of 3,000 rows.
+fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder()
+        .set_compression(compression)
+        .set_max_row_group_row_count(Some(3000))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties));
+    let writer = writer.as_mut().expect("a writer");
+    writer.write(batch).expect("written");
+    writer.finish().expect("finished");
+    writer.inner().clone()
+}
+
+/// The same batch twice, as a file and as a stream.
+fn arrow(batch: &RecordBatch) -> [Vec<u8>; 2] {
+    let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+    let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).expect("a writer");
+    for _ in 0..2 {
+        file.write(batch).expect("written");
+        stream.write(batch).expect("written");
+    }
+    let written = |bytes: Result<Vec<u8>, ArrowError>| bytes.expect("finished");
+    [written(file.into_inner()), written(stream.into_inner())]
+}
+
+fn built(folder: &Folder, arguments: &str) -> Vec<u8> {
+    folder.good(&format!("build --force -o out.ribbon --column key {arguments}"));
+    folder.read("out.ribbon")
+}
+
+fn texts_as<'a, A: FromIterator<Option<&'a str>> + Array + 'static>(
+    texts: &'a [String],
+) -> ArrayRef {
+    Arc::new(texts.iter().map(|text| Some(text.as_str())).collect::<A>())
+}
+
+#[test]
+fn every_type_of_column_gives_the_filter_of_its_keys() {
+    let (folder, texts, numbers) = (Folder::new(), texts(), numbers());
+    let bytes: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let expected_texts = Filter::build(&texts, 0.01).expect("a filter").as_bytes().to_vec();
+    let expected_numbers =
+        Filter::build(numbers.iter().copied(), 0.01).expect("a filter").as_bytes().to_vec();
+    let mut dictionary = StringDictionaryBuilder::<Int32Type>::new();
+    texts.iter().chain(&texts).for_each(|text| dictionary.append_value(text));
+    let narrow = |number: &i64| i32::try_from(*number).expect("small");
+    let columns: Vec<(&str, ArrayRef, &Vec<u8>)> = vec![
+        ("Utf8", texts_as::<StringArray>(&texts), &expected_texts),
+        ("LargeUtf8", texts_as::<LargeStringArray>(&texts), &expected_texts),
+        ("Utf8View", texts_as::<StringViewArray>(&texts), &expected_texts),
+        ("Binary", Arc::new(BinaryArray::from(bytes.clone())), &expected_texts),
+        ("LargeBinary", Arc::new(LargeBinaryArray::from(bytes.clone())), &expected_texts),
+        ("BinaryView", Arc::new(BinaryViewArray::from_iter_values(&bytes)), &expected_texts),
+        ("dictionary", Arc::new(dictionary.finish()), &expected_texts),
+        ("Int64", Arc::new(Int64Array::from(numbers.clone())), &expected_numbers),
+        (
+            "Int32",
+            Arc::new(Int32Array::from_iter_values(numbers.iter().map(narrow))),
+            &expected_numbers,
+        ),
+    ];
+    for (name, keys, expected) in columns {
+        let batch = batch(keys);
+        folder.write("keys.parquet", parquet(&batch, Compression::UNCOMPRESSED));
+        let [file, stream] = arrow(&batch);
+        folder.write("file.arrow", file);
+        folder.write("stream.arrow", &stream);
+        for threads in [1, 3] {
+            let arguments = format!("--input parquet keys.parquet --threads {threads}");
+            assert!(built(&folder, &arguments) == *expected, "{name}");
+        }
+        assert!(built(&folder, "--input arrow file.arrow") == *expected, "{name}");
+        assert!(built(&folder, "--input arrow stream.arrow file.arrow") == *expected, "{name}");
+        let ran = folder.run_with("build -f -o out.ribbon --column key --input arrow", &stream);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        assert!(folder.read("out.ribbon") == *expected, "{name}");
+    }
+}
+
+#[test]
+fn digests_and_small_integers() {
+    let folder = Folder::new();
+    let digests: Vec<[u8; 20]> =
+        (0..1000u32).map(|n| std::array::from_fn(|at| (n >> at) as u8)).collect();
+    let array = FixedSizeBinaryArray::try_from_iter(digests.iter()).expect("an array");
+    folder.write("digests", parquet(&batch(Arc::new(array)), Compression::SNAPPY));
+    let expected = Filter::build(&digests, 0.01).expect("a filter").as_bytes().to_vec();
+    assert!(built(&folder, "--input parquet digests") == expected);
+    let expected = Filter::build(0..100u64, 0.01).expect("a filter").as_bytes().to_vec();
+    let columns: [ArrayRef; 7] = [
+        Arc::new(Int8Array::from_iter_values(0..100)),
+        Arc::new(Int16Array::from_iter_values(0..100)),
+        Arc::new(Int32Array::from_iter_values(0..100)),
+        Arc::new(UInt8Array::from_iter_values(0..100)),
+        Arc::new(UInt16Array::from_iter_values(0..100)),
+        Arc::new(UInt32Array::from_iter_values(0..100)),
+        Arc::new(UInt64Array::from_iter_values(0..100)),
+    ];
+    for column in columns {
+        folder.write("integers", parquet(&batch(column), Compression::UNCOMPRESSED));
+        assert!(built(&folder, "--input parquet integers") == expected);
+    }
+}
+
+#[test]
+fn compression_and_several_files() {
+    let (folder, texts) = (Folder::new(), texts());
+    let expected = Filter::build(&texts, 0.01).expect("a filter").as_bytes().to_vec();
+    let compressions = [
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4_RAW,
+    ];
+    for compression in compressions {
+        let (one, other) = texts.split_at(4000);
+        folder.write("one", parquet(&batch(texts_as::<StringArray>(one)), compression));
+        folder.write("other", parquet(&batch(texts_as::<StringArray>(other)), compression));
+        assert!(built(&folder, "--input parquet one other") == expected, "{compression}");
+    }
+}
+
+#[test]
+fn nulls_are_refused_or_skipped() {
+    let folder = Folder::new();
+    let with_nulls = StringArray::from(vec![Some("ada"), None, Some("grace"), None]);
+    let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
+    dictionary.extend([Some("ada"), None, Some("grace"), None]);
+    let nothing = NullArray::new(2);
+    let expected = Filter::build(["ada", "grace"], 0.01).expect("a filter").as_bytes().to_vec();
+    for column in [Arc::new(with_nulls) as ArrayRef, Arc::new(dictionary.finish())] {
+        folder.write("nulls.parquet", parquet(&batch(column.clone()), Compression::UNCOMPRESSED));
+        folder.write("nulls.arrow", &arrow(&batch(column))[0]);
+        for input in ["parquet nulls.parquet", "arrow nulls.arrow"] {
+            let arguments = format!("build -f -o out --column key --input {input}");
+            folder.run(&arguments).fails_with("has nulls, which cannot be keys");
+            let output = folder.good(&format!("{arguments} --nulls skip"));
+            let skipped = if input.starts_with("parquet") { 2 } else { 4 };
+            assert!(output.starts_with(&format!("{skipped} nulls skipped\n")), "{output}");
+            assert!(folder.read("out") == expected);
+        }
+    }
+    folder.write("nothing", &arrow(&batch(Arc::new(nothing)))[0]);
+    let ran = folder.run("build -o new --column key --input arrow nothing --nulls skip");
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("contains no keys"), "{ran:?}");
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = Folder::new();
+    let texts = texts();
+    folder.write("keys", parquet(&batch(texts_as::<StringArray>(&texts)), Compression::SNAPPY));
+    folder.write("keys.arrow", &arrow(&batch(texts_as::<StringArray>(&texts)))[0]);
+    folder.write("lines", "ada\ngrace\n");
+    let mut runs = StringRunBuilder::<Int32Type>::new();
+    runs.extend([Some("ada"), Some("ada")]);
+    folder.write("runs", &arrow(&batch(Arc::new(runs.finish())))[0]);
+    let columns = "its columns are weight (Float64), key (Utf8)";
+    for (arguments, message) in [
+        ("keys --input parquet", columns),
+        ("keys --input parquet --column Key", columns),
+        ("keys.arrow --input arrow --column 2", columns),
+        ("keys --input parquet --column weight", "has type Float64"),
+        ("runs --input arrow --column key", "has type RunEndEncoded"),
+        ("lines --input parquet --column key", "cannot be read as Parquet"),
+        ("lines --input arrow --column key", "cannot be read as Arrow"),
+        ("keys --input arrow --column key", "cannot be read as Arrow"),
+        ("missing --input parquet --column key", "no such file"),
+        ("- --input parquet --column key", "standard input"),
+        ("keys --input parquet --column key --null", "are for lines"),
+        ("lines --nulls skip", "--nulls is for"),
+        ("lines --column key", "number of a field"),
+        ("lines --column 0", "number of a field"),
+    ] {
+        folder.run(&format!("build -o out {arguments}")).fails_with(message);
+    }
+    folder.good("build -o out lines");
+    let query = "query out --keys keys --input parquet --column key";
+    folder.run(query).fails_with("is for `ribbon build`");
+}
+
+/// No change of a byte makes the command panic.
+#[test]
+fn corrupt_files_are_errors() {
+    let folder = Folder::new();
+    let texts = texts();
+    let few = batch(texts_as::<StringArray>(&texts[..50]));
+    let files =
+        [("parquet", parquet(&few, Compression::SNAPPY)), ("arrow", arrow(&few)[0].clone())];
+    for (input, bytes) in files {
+        for at in (0..bytes.len()).step_by(bytes.len() / 60) {
+            let mut corrupt = bytes.clone();
+            corrupt[at] ^= 0xff;
+            folder.write("corrupt", &corrupt);
+            folder.write("short", &bytes[..at]);
+            for file in ["corrupt", "short"] {
+                let ran =
+                    folder.run(&format!("build -f -o out --column key --input {input} {file}"));
+                assert!(ran.status == 2 || ran.stderr.is_empty(), "{at}: {ran:?}");
+                assert!(ran.stderr.is_empty() || ran.stderr.starts_with("ribbon: "), "{ran:?}");
+            }
+        }
+    }
+}
