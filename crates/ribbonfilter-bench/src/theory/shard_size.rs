@@ -29,12 +29,12 @@ pub fn run(folder: &Folder, scale: f64) -> Result<(), String> {
     let mut progress = Progress::new(Width::ALL.len());
     for width in Width::ALL {
         progress.group(&format!("w = {width}"));
-        if rows.all.iter().any(|row| row.width == width.bits()) {
-            continue;
-        }
         let w = u64::from(width.bits());
         // From w^2 / 64 to 4 w^2, but not less than the width.
         for slots in (0..9).map(|step| (w * w / 64) << step).filter(|&slots| slots >= w) {
+            if rows.all.iter().any(|row| (row.width, row.slots) == (width.bits(), slots)) {
+                continue;
+            }
             let trials = ((3e7 * scale) as u64 / slots).clamp(100, 50_000);
             rows.add([w / 4, w / 2].map(|smash| measure(width, slots, smash, trials)).into())?;
         }

@@ -42,20 +42,23 @@ const SCREENED: [(Width, usize, f64); 7] = [
 
 pub fn run(folder: &Folder, scale: f64) -> Result<(), String> {
     let mut rows = Rows::<Row>::open(folder, "smash-systems")?;
-    if !rows.all.is_empty() {
-        return Ok(());
-    }
     let mut progress = Progress::new(3 * Width::ALL.len() + SCREENED.len());
     for width in Width::ALL {
         for slots in [1, 4, 16].map(|times| times * u64::from(width.bits()).pow(2) / 4) {
             progress.group(&format!("Standard w = {width}, {slots} slots"));
             let systems = ((1.5e8 * scale) as u64 / slots).clamp(100, 200_000);
-            rows.add(vec![standard(width, slots, systems)])?;
+            if !rows.all.iter().any(|row: &Row| row.is_of("Standard", width, slots)) {
+                rows.add(vec![standard(width, slots, systems)])?;
+            }
         }
     }
     for (width, keys, systems) in SCREENED {
         progress.group(&format!("Homogeneous w = {width}, {keys} keys"));
-        rows.add(vec![homogeneous(width, keys, (systems * scale).max(100.0) as u64)])?;
+        let slots = planned_slots(width, keys);
+        if !rows.all.iter().any(|row| row.is_of("Homogeneous", width, slots)) {
+            let systems = (systems * scale).max(100.0) as u64;
+            rows.add(vec![homogeneous(width, keys, slots, systems)])?;
+        }
     }
     Ok(())
 }
@@ -73,10 +76,7 @@ fn standard(width: Width, slots: u64, systems: u64) -> Row {
 }
 
 /// The fraction of seeds that reach the planned rate with the planned slots.
-fn homogeneous(width: Width, keys: usize, systems: u64) -> Row {
-    let builder =
-        Filter::builder().variant(Variant::Homogeneous).width(width).columns(COLUMNS.into());
-    let slots = builder.plan_for(keys as u64).expect("eight columns suit these widths").slots();
+fn homogeneous(width: Width, keys: usize, slots: u64, systems: u64) -> Row {
     let fraction = |smash: bool| {
         let good = trials(systems, |random| {
             let found = homogeneous_instance(width, slots, smash, COLUMNS, random.take(keys));
@@ -86,6 +86,18 @@ fn homogeneous(width: Width, keys: usize, systems: u64) -> Row {
     };
     let (on, off) = (fraction(true), fraction(false));
     Row { variant: "Homogeneous".into(), width: width.bits(), slots, systems, on, off }
+}
+
+fn planned_slots(width: Width, keys: usize) -> u64 {
+    let builder =
+        Filter::builder().variant(Variant::Homogeneous).width(width).columns(COLUMNS.into());
+    builder.plan_for(keys as u64).expect("eight columns suit these widths").slots()
+}
+
+impl Row {
+    fn is_of(&self, variant: &str, width: Width, slots: u64) -> bool {
+        (self.variant.as_str(), self.width, self.slots) == (variant, width.bits(), slots)
+    }
 }
 
 pub fn tables(rows: &[Row]) -> Vec<Table> {

@@ -116,8 +116,8 @@ mod tests {
     /// solution, the right side counts redundant insertions into the system before it is solved.
     ///
     /// Both sides are measured in the same systems, whose keys and probes are fixed. The average
-    /// difference must be less than four of its standard errors, and the error less than 1 % of the
-    /// rate. So a deviation of 5 % would be seen.
+    /// difference must be less than four of its standard errors, and the error less than 2 % of the
+    /// rate (4 % in a debug build, which has fewer systems). So a deviation of 10 % would be seen.
     #[test]
     fn the_rate_is_that_of_dependent_and_other_keys() {
         let cases = [
@@ -128,31 +128,32 @@ mod tests {
             (Width::W64, 8, 0.06),
             (Width::W128, 8, 0.025),
         ];
-        const SYSTEMS: u64 = 60;
+        let (systems, precision) = if cfg!(debug_assertions) { (10, 0.04) } else { (40, 0.02) };
+        let count = systems as f64;
         for (width, columns, extra) in cases {
             let nominal = libm::exp2(-f64::from(columns));
             let (mut rates, mut sum, mut squares) = (0.0, 0.0, 0.0);
-            for seed in 0..SYSTEMS {
+            for seed in 0..systems {
                 let (rate, dependent) = one_system(width, columns, extra, seed);
                 let difference = rate - (dependent + (1.0 - dependent) * nominal);
-                rates += rate / SYSTEMS as f64;
+                rates += rate / count;
                 sum += difference;
                 squares += difference * difference;
             }
-            let mean = sum / SYSTEMS as f64;
-            let variance = (squares - sum * mean) / (SYSTEMS - 1) as f64;
-            let error = libm::sqrt(variance / SYSTEMS as f64);
+            let mean = sum / count;
+            let variance = (squares - sum * mean) / (count - 1.0);
+            let error = libm::sqrt(variance / count);
             let case = (width, columns, rates, mean, error);
             assert!(mean.abs() < 4.0 * error, "{case:?}");
-            assert!(error < 0.01 * rates, "{case:?}");
+            assert!(error < precision * rates, "{case:?}");
             // Dependent keys are frequent enough here that the rate is not that of columns alone.
             assert!(rates > 1.2 * nominal, "{case:?}");
         }
     }
 
-    /// The rate and the fraction of dependent probes of a system of 20,000 keys.
+    /// The rate and the fraction of dependent probes of a system of 10,000 keys.
     fn one_system(width: Width, columns: u32, extra: f64, seed: u64) -> (f64, f64) {
-        const KEYS: usize = 20_000;
+        const KEYS: usize = 10_000;
         let slots = (KEYS as f64 * (1.0 + extra)) as u64;
         let mut random = Random(seed);
         let keys: Vec<u64> = (0..KEYS).map(|_| random.next()).collect();
