@@ -23,6 +23,7 @@ mod svg;
 mod table;
 mod table1;
 mod table2;
+mod theory;
 mod times;
 mod variants;
 
@@ -67,6 +68,11 @@ enum Command {
     Soak(soak::Arguments),
     /// Count the seeds that builds try, compared with the plan
     Solutions(solutions::Arguments),
+    /// Experiments on the paper's claims beside its tables
+    Theory(theory::Arguments),
+    /// Queries one filter, for `theory smash-time`
+    #[command(hide = true)]
+    SmashQueries(theory::smash_time::Queries),
     /// The simulations for the planner's constants
     Constants(constants::Arguments),
 }
@@ -87,6 +93,8 @@ fn main() -> ExitCode {
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Soak(arguments) => print(|| soak::run(&arguments)),
         Command::Solutions(arguments) => print(|| solutions::run(&arguments)),
+        Command::Theory(arguments) => theory::run(&arguments),
+        Command::SmashQueries(arguments) => theory::smash_time::run_queries(&arguments),
         Command::Constants(arguments) => print(|| constants::run(&arguments)),
     };
     match result {

@@ -11,7 +11,7 @@ use crate::race::Row;
 use crate::results::{Run, read, runs};
 use crate::svg::{Chart, keys_text};
 use crate::table::{Cell, Table};
-use crate::{peers, table1, table2};
+use crate::{peers, table1, table2, theory};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -82,8 +82,14 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     sections.extend(maps(&map));
     sections.push(reached());
     sections.extend(growth(&rows("sizes")?, &rows("threads")?));
-    sections.extend(second(&rows("table2")?, &read(&folder.join("smash.jsonl"))?));
+    sections.extend(second(&rows("table2")?));
     sections.extend(first(&read(&folder.join("table1.jsonl"))?));
+    sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
+        title: title.into(),
+        text: vec![text.into()],
+        figures: vec![],
+        tables,
+    }));
     Ok(sections)
 }
 
@@ -242,7 +248,7 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     (!figures.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
 }
 
-fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
+fn second(rows: &[Row]) -> Vec<Section> {
     let of_keys = |keys: u64| {
         let tables =
             table2::GROUPS.iter().map(|group| table2::table(group, &group.rows(rows, keys)));
@@ -253,11 +259,7 @@ fn second(rows: &[Row], smash: &[table2::smash::Smash]) -> Vec<Section> {
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
         }
     };
-    let mut sections: Vec<Section> = numbers_of_keys(rows).into_iter().map(of_keys).collect();
-    if let Some(last) = sections.last_mut().filter(|_| !smash.is_empty()) {
-        last.tables.push(table2::smash::table(smash));
-    }
-    sections
+    numbers_of_keys(rows).into_iter().map(of_keys).collect()
 }
 
 fn first(rows: &[table1::Row]) -> Option<Section> {

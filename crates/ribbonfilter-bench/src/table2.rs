@@ -2,7 +2,6 @@
 //! figures. The filters of one rate are measured in turn; a finished rate is not measured again.
 
 mod paper;
-pub mod smash;
 
 use crate::peers::{Ribbon, near};
 use crate::progress::Progress;
@@ -90,7 +89,7 @@ impl Group {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
-    let running = Running::begin("table2 smash");
+    let running = Running::begin("table2");
     let mut rows = Rows::<Row>::open(&arguments.folder, "table2")?;
     let mut sizes = arguments.keys.clone();
     sizes.extend(arguments.full.then_some(1e8));
@@ -106,7 +105,6 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
             println!("{}", table(group, &finished).text());
         }
     }
-    smash::run(&arguments.folder)?;
     running.end(&arguments.folder)
 }
 

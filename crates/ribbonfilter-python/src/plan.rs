@@ -35,7 +35,8 @@ impl Plan {
         self.0.columns()
     }
 
-    /// The maximum false-positive rate of the filter.
+    /// The false-positive rate of the filter: at most this, unless none of sixteen solutions of a
+    /// Homogeneous filter reaches it.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.0.expected_rate()

@@ -19,7 +19,10 @@
 //! # Different keys with the same hash
 //! The filter stores hashes of 64 bits, so two keys with the same hash are one key to it. The hash of
 //! an absent key is that of one of `n` keys with probability `n / 2^64`: 5 * 10^-14 for a million
-//! keys, 5 * 10^-11 for a billion. That probability adds to the false-positive rate of every filter.
+//! keys, 5 * 10^-11 for a billion. That probability adds to the false-positive rate of every filter,
+//! and `expected_rate()` includes it. No number of columns gets below it: with 2^32 keys it is 2^-32,
+//! the rate of 32 columns.
+//!
 //! Among `n` keys, two have the same hash with probability of about `n^2 / 2^65`: 3 * 10^-8 for a
 //! million keys, 3 % for a billion. A filter is not affected; a [`Function`](crate::Function) cannot
 //! be built if they have different values, unless you choose another key seed.

@@ -4,7 +4,7 @@
 
 mod contender;
 mod family;
-mod instructions;
+pub mod instructions;
 mod row;
 
 pub use contender::{Contender, Peer, Size, batched, peer, value_of};

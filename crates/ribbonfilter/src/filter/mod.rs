@@ -14,6 +14,7 @@ use crate::error::{Kind, OpenError, ShrinkError};
 use crate::format::{self, Footer, Packed};
 use crate::kernel::Kernel;
 use crate::query::{self, Membership, Probe};
+use crate::ribbon::rate::with_collisions;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::over_bytes::over_bytes;
 use crate::{Key, Variant, Width};
@@ -24,9 +25,9 @@ use core::fmt;
 /// A static set of keys, which might contain other keys by mistake.
 ///
 /// A key that was put in is always found. Any other key is found by mistake with a probability of
-/// [`expected_rate`](Self::expected_rate), on average. Keys are hashed to 64 bits,
-/// which adds a probability of `n / 2^64` for `n` keys (see [`key`](crate::key)). The filter *is* its bytes: `D` may be the
-/// owned buffer of a fresh build, a borrowed slice, a memory map or anything else that is
+/// [`expected_rate`](Self::expected_rate), on average. Keys are hashed to 64 bits; this rate
+/// includes the probability of `n / 2^64` that an absent key has the hash of one of `n` keys (see
+/// [`key`](crate::key)). The filter *is* its bytes: `D` may be the owned buffer of a fresh build, a borrowed slice, a memory map or anything else that is
 /// `AsRef<[u8]>`, at any alignment.
 ///
 /// ```
@@ -335,6 +336,8 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// Exact but for rounding to five digits: for a Standard filter it follows from the
     /// columns, for a Homogeneous one it was computed from the finished solution. Of a Balanced
     /// one with fractional columns the rate is up to 0.6 % higher, which its plan allows for.
+    /// The probability of `n / 2^64` that the hash of an absent key is that of one of `n` keys is
+    /// included, where it is at least a millionth of the rate.
     ///
     /// ```
     /// # let filter = ribbonfilter::Filter::build(0..10_000, 0.01)?;
@@ -342,7 +345,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate(&self) -> f64 {
-        self.footer().rate()
+        with_collisions(self.footer().rate(), self.len())
     }
 
     /// The variant.

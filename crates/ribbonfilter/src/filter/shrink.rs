@@ -20,6 +20,7 @@ use crate::build::variant::exact_rate;
 use crate::error::ShrinkError;
 use crate::format::{self, Metadata};
 use crate::plan::{Columns, Sketch, expected_rate};
+use crate::ribbon::rate::with_collisions;
 use crate::ribbon::shape::Shape;
 use crate::storage::bytes::OwnedBytes;
 use crate::{Filter, Variant};
@@ -180,8 +181,9 @@ impl<D: AsRef<[u8]>> Filter<D> {
     fn sketch(&self, columns: Columns) -> Sketch {
         let shape = of_columns(&self.footer().shape, columns);
         // What exceeds the nominal rate stays; for most variants it is nothing.
-        let excess = self.expected_rate() - self.footer().shape.nominal_rate().value();
-        Sketch { shape, rate: expected_rate(&shape, 1.0) + excess }
+        let excess = self.footer().rate() - self.footer().shape.nominal_rate().value();
+        let rate = with_collisions(expected_rate(&shape, 1.0) + excess, self.len());
+        Sketch { shape, rate }
     }
 
     fn with_columns(&self, columns: Columns) -> Result<Filter, ShrinkError> {

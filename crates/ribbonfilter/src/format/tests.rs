@@ -86,7 +86,7 @@ fn footers() -> Vec<Footer> {
                     let solved = Solved {
                         seeds: vec![random.next() as u8],
                         rate: (variant == Variant::Homogeneous && keys > 0)
-                            .then_some(plan.expected_rate),
+                            .then_some(plan.solution_rate),
                         ..Solved::default()
                     };
                     footers.push(footer(&plan, random.next(), &solved));

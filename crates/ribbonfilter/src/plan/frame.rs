@@ -166,13 +166,13 @@ impl Frame {
     pub(super) fn for_bits(&self, value: u32, fingerprint: u32) -> Plan {
         let mut plan = self.with(Columns::whole(value + fingerprint));
         plan.shape.order = Order::of_values(plan.shape.columns);
-        plan.expected_rate = libm::exp2(-f64::from(fingerprint));
+        plan.solution_rate = libm::exp2(-f64::from(fingerprint));
         plan
     }
 
     fn sketch(&self, columns: Columns) -> Sketch {
-        let Plan { shape, expected_rate, .. } = self.with(columns);
-        Sketch { shape, rate: expected_rate }
+        let plan = self.with(columns);
+        Sketch { shape: plan.shape, rate: plan.expected_rate() }
     }
 
     /// The plan with the given columns.
@@ -193,7 +193,7 @@ impl Frame {
         Plan {
             shape,
             content: self.settings.content(),
-            expected_rate: expected_rate(&shape, system.allowance),
+            solution_rate: expected_rate(&shape, system.allowance),
             queue_limit: system.queue_limit,
             expected_redundant: system.expected_redundant,
             keys: self.keys,
@@ -229,7 +229,7 @@ fn suitable_keys(variant: Variant, width: Width) -> u64 {
     }
 }
 
-/// The maximum rate of a filter of this shape.
+/// The rate that a solution of this shape should not exceed.
 pub(crate) fn expected_rate(shape: &Shape, allowance: f64) -> f64 {
     let allowance = match shape.variant {
         // With an integral number of columns, the start of a query does not matter.

@@ -30,6 +30,7 @@ pub(crate) use standard::overhead as standard_overhead;
 pub(crate) use standard::queue_limit as standard_queue_limit;
 
 use crate::format::{Content, FOOTER_BYTES};
+use crate::ribbon::rate::with_collisions;
 use crate::ribbon::shape::Shape;
 use crate::{Variant, Width};
 
@@ -51,7 +52,8 @@ use crate::{Variant, Width};
 pub struct Plan {
     pub(crate) shape: Shape,
     pub(crate) content: Content,
-    pub(crate) expected_rate: f64,
+    /// The rate that the solution should not exceed, without equal hashes of different keys.
+    pub(crate) solution_rate: f64,
     /// Seeds whose longest queue of starts exceeds this are not solved.
     pub(crate) queue_limit: Option<u32>,
     /// Expected number of redundant equations among distinct keys.
@@ -129,7 +131,12 @@ impl Plan {
         self.shape.segments()
     }
 
-    /// The maximum false-positive rate of the filter.
+    /// The false-positive rate of the filter.
+    ///
+    /// That of a Standard, Balanced or Bumped filter is at most this. So is that of a Homogeneous
+    /// one, unless none of sixteen solutions reaches it: then the best of them is used, and
+    /// [`Filter::expected_rate`](crate::Filter::expected_rate) is higher. The rate includes the
+    /// probability of `n / 2^64` that the hash of an absent key is that of one of `n` keys.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().false_positive_rate(0.05).plan_for(1000)?;
@@ -137,7 +144,7 @@ impl Plan {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate(&self) -> f64 {
-        self.expected_rate
+        with_collisions(self.solution_rate, self.keys)
     }
 
     /// The expected number of seeds that a segment of the system tries, on average. Each costs at

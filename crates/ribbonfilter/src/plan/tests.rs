@@ -82,13 +82,14 @@ fn assert_sound(plan: &Plan, settings: &Settings) {
     assert!(shape.segment_bits == 0 || shape.segment_slots.is_multiple_of(64), "{plan:?}");
     assert!(plan.queue_limit.is_none_or(|limit| limit < shape.width.bits()), "{plan:?}");
     assert!(plan.peak_memory() >= plan.size_in_bytes() + 8 * plan.keys(), "{plan:?}");
-    let nominal = shape.nominal_rate().value();
+    let (nominal, rate) = (shape.nominal_rate().value(), plan.solution_rate);
     match shape.variant {
-        Variant::Standard | Variant::Bumped => assert_eq!(plan.expected_rate(), nominal),
-        Variant::Balanced if shape.boundary == 0 => assert_eq!(plan.expected_rate(), nominal),
-        Variant::Balanced => assert!((nominal..=1.0).contains(&plan.expected_rate()), "{plan:?}"),
-        Variant::Homogeneous => assert!(plan.expected_rate() >= nominal, "{plan:?}"),
+        Variant::Standard | Variant::Bumped => assert_eq!(rate, nominal),
+        Variant::Balanced if shape.boundary == 0 => assert_eq!(rate, nominal),
+        Variant::Balanced => assert!((nominal..=1.0).contains(&rate), "{plan:?}"),
+        Variant::Homogeneous => assert!(rate >= nominal, "{plan:?}"),
     }
+    assert_eq!(plan.expected_rate(), with_collisions(rate, plan.keys()));
     match settings.target {
         Target::Rate(rate) => assert!(plan.expected_rate() <= rate, "{plan:?}"),
         Target::Columns(columns) => {
@@ -270,11 +271,11 @@ fn a_rate_is_met_with_nothing_to_spare() {
                 let next = plan.shape.boundary + 1;
                 if next < plan.shape.layout().blocks() {
                     let cheaper = at_boundary(&frame, plan, next);
-                    assert!(cheaper.expected_rate > rate, "{plan:?}");
+                    assert!(cheaper.expected_rate() > rate, "{plan:?}");
                 }
                 if plan.shape.columns > 1 {
                     let cheaper = whole(&frame, plan.shape.columns - 1);
-                    assert!(cheaper.expected_rate > rate, "{plan:?}");
+                    assert!(cheaper.expected_rate() > rate, "{plan:?}");
                 }
             }
         }
@@ -480,4 +481,29 @@ fn builds_try_as_many_seeds_as_expected() {
         let ratio = average / builds[0].expected_solutions;
         assert!((0.75..1.34).contains(&ratio), "w = {width}, {keys} keys, {effort}: {ratio}");
     }
+}
+
+/// Keys with equal hashes are part of the rate: of the plan, and of what a target rate allows.
+#[test]
+fn equal_hashes_are_part_of_the_rate() {
+    let plan = |target: Target, keys: u64| {
+        let variant = Some(Variant::Bumped);
+        Settings { target, variant, ..Settings::default() }.plan(keys, 0)
+    };
+    let of_columns = |columns, keys| plan(Target::Columns(columns), keys).unwrap();
+    // 2^32 keys of 2^64 hashes have the rate of 32 columns, and cannot have a lower one.
+    let (keys, least) = (1 << 32, libm::exp2(-32.0));
+    assert_eq!(of_columns(32.0, keys).expected_rate(), least + (1.0 - least) * least);
+    let error = plan(Target::Rate(1.99 * least), keys).unwrap_err();
+    assert!(matches!(error, BuildError::RateTooLow { lowest, .. } if lowest > 1.99 * least));
+    // A target is met with them; without them it would be met with fewer columns.
+    let met = plan(Target::Rate(5.0 * least), keys).unwrap();
+    assert!((4.9 * least..=5.0 * least).contains(&met.expected_rate()), "{met:?}");
+    assert!(met.solution_rate <= 4.0 * least && met.columns() >= 30.0, "{met:?}");
+    // Where they are less than a millionth of the rate, nothing changes.
+    assert_eq!(of_columns(8.0, 1_000_000).expected_rate(), libm::exp2(-8.0));
+    assert_eq!(of_columns(8.0, 1 << 40).expected_rate(), {
+        let collision = libm::exp2(-24.0);
+        libm::exp2(-8.0) + (1.0 - libm::exp2(-8.0)) * collision
+    });
 }

@@ -144,8 +144,9 @@ impl Shape {
         }
     }
 
-    /// The rate of independent, random fingerprints: 2^-r, averaged over the starts. For a
-    /// homogeneous filter this is the minimum that it can reach.
+    /// The rate of independent, random fingerprints: 2^-r, averaged over the starts. The rate of a
+    /// homogeneous filter is higher on average over the seeds; under a single seed it may be a
+    /// little lower.
     pub(crate) fn nominal_rate(&self) -> Rate {
         if self.slots() == 0 {
             return Rate::default();

@@ -28,6 +28,7 @@ use crate::format::{Container, Filling};
 use crate::kernel::Kernel;
 use crate::query::{Membership, Probe, Ranges, in_hashes};
 use crate::ribbon::equation::{below_segment, mix, segment};
+use crate::ribbon::rate::with_collisions;
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::try_reserve;
 use crate::storage::over_bytes::over_bytes;
@@ -449,9 +450,11 @@ impl<D: AsRef<[u8]>> Shards<D> {
         self.len as f64 * 8.0 / self.len() as f64
     }
 
-    /// The false-positive rate: the fraction of absent keys that are reported as present.
+    /// The false-positive rate: the fraction of absent keys that are reported as present. It
+    /// includes keys with equal hashes, as [`Filter::expected_rate`](crate::Filter::expected_rate)
+    /// does.
     pub fn expected_rate(&self) -> f64 {
-        self.container.rate()
+        with_collisions(self.container.rate(), self.len())
     }
 
     /// The variant of all shards.

@@ -11,6 +11,8 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::Band;
 use crate::solve::back_substitution::Solve;
 use crate::solve::banding::Banding;
+#[cfg(any(test, feature = "internals"))]
+use crate::solve::banding::Insertion;
 use crate::solve::right_side::RightSide;
 
 /// The linear system of one segment and the buffers around it, reused for every segment.
@@ -56,6 +58,19 @@ impl<B: Band, R: RightSide> BandingWorkspace<B, R> {
         seed: u8,
     ) -> Result<Option<u64>, OutOfMemory> {
         self.kernel.run_scalar(BandAll { workspace: self, keys, seed: Seed::new(seed) })
+    }
+
+    /// Whether the system implies an equation whose right-hand side is zero.
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn is_redundant(&mut self, start: usize, coefficients: B) -> bool {
+        match self.banding.insert(start, coefficients, R::ZERO) {
+            Insertion::At(row) => {
+                self.banding.undo([row].into_iter());
+                false
+            }
+            Insertion::Redundant => true,
+            Insertion::Inconsistent => false,
+        }
     }
 
     pub(crate) fn kernel(&self) -> Kernel {

@@ -60,7 +60,7 @@ fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> 
         if candidate.rate < best.rate {
             best = candidate;
         }
-        if best.rate <= task.plan.expected_rate {
+        if best.rate <= task.plan.solution_rate {
             break;
         }
         next = seed.checked_add(1);
@@ -114,7 +114,7 @@ fn solve_small<E: Elimination<RightSide = Zero>>(
         workspace.set_free(|slot| free_row(slot).into());
         workspace.solve(&layout, task.bytes);
         let rate = exact_rate(&shape, task.bytes).value();
-        if rate <= task.plan.expected_rate {
+        if rate <= task.plan.solution_rate {
             let (seeds, rate) = (vec![seed], Some(rate));
             return Ok(Some(Solved { seeds, redundant, rate, solutions, ..Solved::default() }));
         }

@@ -26,8 +26,10 @@
 //! word of its own.
 //!
 //! *Smash* (paper, section 3.1) makes the first and the last start more probable: positions are
-//! drawn from a range that is longer by `l` on both sides, and then clamped. Without it too few
-//! equations cover the ends of the system to fill them.
+//! drawn from a range that is longer by `l` on both sides, and then clamped, so that both have
+//! `1 + l` times the probability of any other. This follows the code of the paper's authors; its
+//! text has a range longer by `l - 1` and a factor of `l`. Without smash too few equations cover
+//! the ends of the system to fill them.
 
 mod balance;
 

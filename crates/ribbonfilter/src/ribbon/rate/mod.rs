@@ -52,6 +52,16 @@ impl Rate {
     }
 }
 
+/// The rate of a filter of `keys` keys, given the rate of its solution: an absent key is also found
+/// if its 64-bit hash is that of one of the keys, which has the probability `keys / 2^64`.
+///
+/// A millionth of the rate is less than the rounding of the stored rate. Below that nothing is
+/// added, so that `r` columns have a rate of exactly `2^-r` but for very large or precise filters.
+pub(crate) fn with_collisions(rate: f64, keys: u64) -> f64 {
+    let collision = keys as f64 / 18_446_744_073_709_551_616.0; // 2^64
+    if collision < rate / 1e6 { rate } else { rate + (1.0 - rate) * collision }
+}
+
 /// The exact rate over the starts `first .. end` of a homogeneous solution of `columns` columns.
 ///
 /// `row` returns a row of the segment's solution, masked to those columns. `half` writes the

@@ -177,7 +177,7 @@ impl<B: Band, R: RightSide> Banding<B, R> {
 
     /// Prefetches a row.
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    pub(crate) fn prefetch(&self, row: usize) {
         prefetch(self.coefficients.as_ptr().wrapping_add(row).cast());
         if size_of::<R>() > 0 {
             prefetch(self.right_sides.as_ptr().wrapping_add(row).cast());

@@ -3,22 +3,33 @@
 //! Public with the feature `internals`, for the project's own tools. Not covered by semantic
 //! versioning.
 
-use crate::build::variant::{
-    BandingWorkspace, SegmentRate, balanced_fits, bumped_empty_slots, solve_filter,
+mod displacement;
+mod homogeneous;
+mod locality;
+
+pub use displacement::{InsertionOrder, Work, insertion_work};
+pub use homogeneous::{
+    Instance, homogeneous_instance, homogeneous_rates, rate_and_dependent_fraction,
 };
-use crate::build::{Group, Item, Keys, Partitioned, Resources, Task};
+pub use locality::{Locality, interleaved, row_major};
+
+use crate::build::variant::{balanced_fits, bumped_empty_slots, solve_filter};
+use crate::build::{Group, Item, Keys, Partitioned, Resources, Task, complete};
 use crate::kernel::Kernel;
 use crate::plan::{Limits, Plan, Settings, Target};
 use crate::progress::Reporter;
-use crate::ribbon::equation::{Seed, Starts, free_row, mix, seeded};
+use crate::ribbon::equation::{Seed, Starts, mix, seeded};
 use crate::ribbon::layers::Buckets;
-use crate::ribbon::layout::READ_AHEAD;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::solve::banding::{Banding, Insertion};
-use crate::{Effort, Variant, Width};
+use crate::storage::bytes::OwnedBytes;
+use crate::{Effort, Filter, Variant, Width};
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// Number of keys whose rows are prefetched together.
+const AHEAD: usize = 64;
 
 /// The planner's formula: the fraction of extra slots with which one seed of a Standard
 /// system works with the given probability.
@@ -36,51 +47,26 @@ pub fn keys_until_failure(
     fn run<B: Band>(slots: u64, smash: u64, mut keys: impl Iterator<Item = u64>) -> u64 {
         let starts = Starts::with_smash(slots, B::WIDTH, smash);
         let mut banding = Banding::<B, ()>::new(slots as usize).expect("memory");
-        let dependent = keys.position(|key_hash| {
-            let hash = seeded(mix(key_hash), Seed::new(0));
-            let start = starts.start(hash);
-            banding.insert(start as usize, starts.coefficients(hash, start), ())
-                == Insertion::Redundant
-        });
-        dependent.expect("more keys than slots") as u64
+        let mut ready = Vec::with_capacity(AHEAD);
+        let mut taken = 0;
+        loop {
+            // A large system is not in the cache, so rows are prefetched.
+            ready.clear();
+            ready.extend(keys.by_ref().take(AHEAD).map(|key_hash| {
+                let hash = seeded(mix(key_hash), Seed::new(0));
+                let start = starts.start(hash);
+                banding.prefetch(start as usize);
+                (start as usize, starts.coefficients::<B>(hash, start))
+            }));
+            for &(start, coefficients) in &ready {
+                if banding.insert(start, coefficients, ()) == Insertion::Redundant {
+                    return taken;
+                }
+                taken += 1;
+            }
+        }
     }
     with_band!(width, B => run::<B>(slots, smash, key_hashes))
-}
-
-/// One homogeneous system under one seed.
-#[derive(Clone, Copy, Debug)]
-pub struct Instance {
-    /// The exact rate over the nominal one.
-    pub ratio: f64,
-    /// The longest queue of starts.
-    pub longest_queue: u32,
-    /// Keys whose equation was redundant.
-    pub redundant: u64,
-}
-
-/// Solves one homogeneous system and computes its exact rate.
-pub fn homogeneous_instance(
-    width: Width,
-    slots: u64,
-    smash: bool,
-    columns: u32,
-    key_hashes: impl Iterator<Item = u64>,
-) -> Instance {
-    fn run<B: Band>(shape: &Shape, keys: &[Item<u64, ()>]) -> Instance {
-        let mut workspace = BandingWorkspace::<B, ()>::new(shape, Kernel::best()).expect("memory");
-        let longest_queue = workspace.longest_queue(keys, 0, u32::MAX);
-        let redundant = workspace.band(keys, 0).expect("memory").unwrap_or(0);
-        let layout = shape.layout();
-        let mut bytes = vec![0; layout.size_in_bytes() as usize + READ_AHEAD];
-        workspace.solve(|slot| free_row(slot).into(), &layout, &mut bytes);
-        let rate = Kernel::best()
-            .run_scalar(SegmentRate { shape, layout: &layout, bytes: &bytes })
-            .value();
-        Instance { ratio: rate / shape.nominal_rate().value(), longest_queue, redundant }
-    }
-    let variant = Variant::Homogeneous;
-    let shape = Shape { variant, width, smash, segment_slots: slots, columns, ..Shape::EMPTY };
-    with_band!(width, B => run::<B>(&shape, &mixed(key_hashes)))
 }
 
 /// The keys of a build.
@@ -149,6 +135,34 @@ pub fn planned_build(
         rate: solved.rate.unwrap_or(plan.expected_rate()),
         bytes: plan.shape.data_bytes(),
     })
+}
+
+/// A filter built on one thread with or without smash, which the planner otherwise decides. `None`
+/// if the planner refuses the settings or no seed works.
+pub fn filter_with_smash(
+    variant: Variant,
+    width: Width,
+    columns: f64,
+    smash: bool,
+    key_hashes: impl Iterator<Item = u64>,
+) -> Option<Filter> {
+    let keys = mixed(key_hashes);
+    let settings = Settings {
+        target: Target::Columns(columns),
+        variant: Some(variant),
+        width: Some(width),
+        ..Settings::default()
+    };
+    let mut plan = settings.plan(keys.len() as u64, 0).ok()?;
+    plan.shape.smash = smash;
+    let keys = partitioned(keys, &plan);
+    let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize).ok()?;
+    let resources = Resources::new(Kernel::best(), Limits::default());
+    let progress = &mut Reporter::default();
+    let task = &mut Task { plan: &plan, keys: &keys, bytes: bytes.as_mut(), resources, progress };
+    let solved = solve_filter(task).ok()?;
+    complete(bytes.as_mut(), &plan, 0, &solved);
+    Filter::open(bytes).ok()
 }
 
 /// One Balanced system: the slots that its first seed needs, and the slots that are planned.
