@@ -33,12 +33,15 @@ pub struct Arguments {
     /// Numbers of keys, one table each
     #[arg(long, value_delimiter = ',', default_value = "1e3,1e4,1e5,1e6,1e7")]
     keys: Vec<f64>,
-    /// Rounds over all filters, then over all functions; the minimum of each time counts
+    /// Rounds over all filters; the minimum of each time counts
     #[arg(long, default_value_t = 5)]
     rounds: u32,
-    /// Only filters and functions whose name contains one of these
+    /// Only filters whose name contains one of these
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Only our filters
+    #[arg(long)]
+    ours: bool,
     /// Number of build threads (also of peers that support threads)
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -49,39 +52,41 @@ pub struct Arguments {
     folder: Folder,
 }
 
+/// What the column of latencies means.
+pub const LATENCY: &str = "Latency: each key is chosen by the previous result, which the CPU cannot \
+                           guess; half of the keys are present.";
+
 /// The most common rate.
 const RATE: f64 = 0.01;
 
 pub fn run(arguments: &Arguments) -> Result<(), String> {
     let running = Running::begin("peers");
+    let folder = arguments.folder.begin(&["peers"])?;
     for &keys in &arguments.keys {
-        run_at(keys, arguments)?;
+        run_at(keys, arguments, &folder)?;
     }
-    running.end(&arguments.folder)
+    running.end(&folder)
 }
 
-fn run_at(keys: f64, arguments: &Arguments) -> Result<(), String> {
-    let mut rows = Rows::<Row>::open(&arguments.folder, "peers")?;
+fn run_at(keys: f64, arguments: &Arguments, folder: &Folder) -> Result<(), String> {
+    let mut rows = Rows::<Row>::open(folder, "peers")?;
     let threads = arguments.threads;
     let workload = Workload::new(keys, arguments.queries, arguments.rounds, threads);
-    let mut progress = Progress::new(2);
-    for (kind, peers) in [("filters", filters(threads)), ("functions", functions(threads))] {
-        progress.group(kind);
-        let chosen = |name: &str| {
-            arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
-        };
-        let peers: Vec<_> = peers.into_iter().filter(|peer| chosen(peer.name())).collect();
-        // All filters are measured in turn, so an interrupted race starts again from the beginning.
-        let raced = workload.race(&peers, &mut progress);
-        if !raced.is_empty() {
-            println!("{}", table(kind, &raced).text());
-        }
-        rows.replace(raced, Row::is_same)?;
-    }
-    Ok(())
+    let mut progress = Progress::new(1);
+    progress.group(&format!("{keys} keys"));
+    let chosen = |name: &str| {
+        arguments.only.is_empty() || arguments.only.iter().any(|only| name.contains(only))
+    };
+    let mut peers = filters(threads);
+    peers.retain(|peer| chosen(peer.name()) && (!arguments.ours || peer.family().is_ours()));
+    // All filters are measured in turn, so an interrupted race starts again from the beginning.
+    let raced = workload.race(&peers, &mut progress);
+    println!("{}", table(&raced).text());
+    rows.replace(raced, Row::is_same)
 }
 
-fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
+/// Ours, and the peers for a rate of about 1/256 and 2^-16.
+pub fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
     let ours = [
         (Variant::Homogeneous, Width::W64, 8.0),
         (Variant::Homogeneous, Width::W64, 7.0),
@@ -108,15 +113,16 @@ fn filters(threads: usize) -> Vec<Box<dyn Peer>> {
     all
 }
 
-fn functions(threads: usize) -> Vec<Box<dyn Peer>> {
+/// Our functions and that of sux, with values of `bits` bits.
+pub fn functions(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
     let ours = [
         (Variant::Standard, Width::W64),
         (Variant::Standard, Width::W128),
         (Variant::Bumped, Width::W64),
         (Variant::Bumped, Width::W128),
     ];
-    let ours = ours.map(|(variant, width)| ribbon::function(variant, width, threads));
-    ours.into_iter().chain([sux::function(threads)]).collect()
+    let ours = ours.map(|(variant, width)| ribbon::function(variant, width, bits, threads));
+    ours.into_iter().chain([sux::function(bits, threads)]).collect()
 }
 
 /// One filter of each kind, with a rate of about 1/256.
@@ -124,6 +130,7 @@ pub fn one_of_each(threads: usize) -> Vec<Box<dyn Peer>> {
     let mut all = xorf::eight();
     all.truncate(1);
     all.extend([sux::bytes(threads), pleat::homogeneous::<8>(), sbbf::filter(split_block(8))]);
+    all.extend(blocked_bloom::all(8).into_iter().take(1));
     all
 }
 
@@ -147,7 +154,7 @@ pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
         7 => all.extend([pleat::homogeneous::<7>(), pleat::standard::<7>()]),
         8 => all.extend([pleat::homogeneous::<8>(), pleat::standard::<8>()]),
         11 => all.extend([pleat::homogeneous::<11>(), pleat::standard::<11>()]),
-        16 => all.extend(xorf::sixteen()),
+        15 | 16 => all.extend(xorf::sixteen()),
         _ => {}
     }
     all.extend(peeled(bits));
@@ -156,7 +163,7 @@ pub fn near(bits: u32, threads: usize) -> Vec<Box<dyn Peer>> {
         // latter two beside 7 and 11 columns.
         5 => all.extend(cuckoo::both::<8>()),
         7 => all.extend(cuckoo::both::<12>()),
-        11 | 12 => all.extend(cuckoo::both::<16>()),
+        11 => all.extend(cuckoo::both::<16>()),
         _ => {}
     }
     all.extend([qfilter::filter(bits), fastbloom::filter(bits), sbbf::filter(split_block(bits))]);
@@ -185,7 +192,7 @@ fn split_block(bits: u32) -> usize {
 }
 
 /// All figures, with the ratio of each time to that of the best peer.
-pub fn table(kind: &str, rows: &[Row]) -> Table {
+pub fn table(rows: &[Row]) -> Table {
     let columns: [fn(&Row) -> Option<f64>; 8] = [
         |row| Some(row.build.min),
         |row| Some(row.single[0].min),
@@ -222,12 +229,12 @@ pub fn table(kind: &str, rows: &[Row]) -> Table {
     let keys = rows.first().map_or(0, |row| row.keys);
     let threads = rows.first().map_or(1, |row| row.threads);
     Table {
-        title: format!("{} keys, {kind}", keys_text(keys)),
+        title: format!("{} keys, filters", keys_text(keys)),
         note: format!(
             "Builds on {threads} thread(s). Times in ns per key, the minimum of all rounds, in \
              brackets relative to the best peer. Queries with none, half and all of the keys \
-             present. Latency: each query depends on the previous result. Spread: how far the worst \
-             round of build and single queries was above the minimum."
+             present. {LATENCY} Spread: how far the worst round of build and single queries was \
+             above the minimum."
         ),
         columns: vec![
             "filter",

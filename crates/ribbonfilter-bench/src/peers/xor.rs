@@ -55,7 +55,7 @@ impl Geometry {
 
     #[inline]
     fn cells(&self, hash: u64) -> [usize; 3] {
-        let reduce = |part: u64| ((part & 0xffff_ffff) * self.block as u64 >> 32) as usize;
+        let reduce = |part: u64| (((part & 0xffff_ffff) * self.block as u64) >> 32) as usize;
         let [first, second, third] = [hash, hash.rotate_left(21), hash.rotate_left(42)].map(reduce);
         [first, self.block + second, 2 * self.block + third]
     }
