@@ -59,6 +59,40 @@ pub fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
+/// The CPU time that all processes, and this one, have used so far. The unit does not matter.
+#[derive(Clone, Copy)]
+pub struct CpuUse {
+    all: f64,
+    own: f64,
+    /// Used or not, over all cores.
+    passed: f64,
+}
+
+impl CpuUse {
+    /// The use until now, if the system reports it.
+    pub fn now() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/stat").ok()?;
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        // User, nice, system, idle, waiting, interrupts (two), and time that the host took.
+        let ticks: Vec<f64> =
+            line.split_whitespace().take(8).filter_map(|tick| tick.parse().ok()).collect();
+        let passed: f64 = ticks.iter().sum();
+        let all = passed - ticks.get(3)? - ticks.get(4)?;
+        let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // The name of the program, in brackets, may contain spaces.
+        let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
+        let own: f64 =
+            fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+        Some(Self { all, own, passed })
+    }
+
+    /// The number of cores that other processes kept busy since an earlier use, on average.
+    pub fn others_since(self, start: Self, cores: usize) -> f64 {
+        let others = (self.all - start.all) - (self.own - start.own);
+        (others / (self.passed - start.passed).max(1.0)).max(0.0) * cores as f64
+    }
+}
+
 /// Today's date in UTC, such as 2021-03-04.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -79,7 +113,14 @@ fn date(days: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::{CpuUse, date};
+
+    #[test]
+    fn others_are_not_this_process() {
+        let start = CpuUse { all: 100.0, own: 50.0, passed: 1000.0 };
+        let end = CpuUse { all: 180.0, own: 100.0, passed: 1200.0 };
+        assert_eq!(end.others_since(start, 2), 0.3);
+    }
 
     #[test]
     fn dates() {

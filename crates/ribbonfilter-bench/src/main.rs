@@ -7,8 +7,10 @@ mod constants;
 mod edges;
 mod exact;
 mod figures;
+mod functions;
 mod hashes;
 mod html;
+mod latency;
 mod machine;
 mod peers;
 mod progress;
@@ -45,6 +47,10 @@ enum Command {
     Table2(table2::Arguments),
     /// Compare our filters with other crates
     Peers(peers::Arguments),
+    /// Compare our functions with those of sux, with values of 1 to 64 bits
+    Functions(functions::Arguments),
+    /// Measure chains of queries, in which each key depends on the previous result
+    Latency(latency::Arguments),
     /// Measure the figures: the fastest filter for each overhead and rate, times against keys and
     /// threads
     Figures(figures::Arguments),
@@ -82,6 +88,8 @@ fn main() -> ExitCode {
         Command::Table1(arguments) => table1::run(&arguments),
         Command::Table2(arguments) => table2::run(&arguments),
         Command::Peers(arguments) => peers::run(&arguments),
+        Command::Functions(arguments) => functions::run(&arguments),
+        Command::Latency(arguments) => latency::run(&arguments),
         Command::Figures(arguments) => figures::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

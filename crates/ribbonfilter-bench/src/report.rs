@@ -2,16 +2,17 @@
 //! `docs/results.md` with its pictures. Both show the same sections.
 
 mod ahead;
+mod kernels;
 mod markdown;
 mod page;
 
 use crate::figures::map::Map;
 use crate::figures::{reach, sizes};
-use crate::race::Row;
+use crate::race::{Chains, Row};
 use crate::results::{Run, read, runs};
 use crate::svg::{Chart, keys_text};
 use crate::table::{Cell, Table};
-use crate::{peers, table1, table2, theory};
+use crate::{functions, latency, peers, table1, table2, theory};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -76,13 +77,23 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
         let folder = folder.display();
         return Err(format!("{folder} contains no finished rows: run `ribbon-bench peers` first"));
     }
-    let (peers, map) = (rows("peers")?, rows("map")?);
-    let mut sections = vec![machine(&runs)];
+    let others = kernels::others(folder)?;
+    let (peers, functions, table2) = (rows("peers")?, rows("functions")?, rows("table2")?);
+    let latency: Vec<Chains> = read(&folder.join("latency.jsonl"))?;
+    let kernel = &runs[runs.len() - 1].machine.kernel;
+    let both: Vec<Row> = peers.iter().chain(&functions).cloned().collect();
+    let all_runs: Vec<Run> =
+        runs.iter().chain(others.iter().flat_map(|other| &other.runs)).cloned().collect();
+
+    let mut sections = vec![machine(&all_runs)];
     sections.extend(comparison(&peers));
-    sections.extend(maps(&map));
+    sections.extend(chains(&latency));
+    sections.extend(functions_section(&functions));
+    sections.extend(kernels::section(kernel, &both, &others));
+    sections.extend(maps(&map_rows(rows("map")?, &table2), &runs));
     sections.push(reached());
     sections.extend(growth(&rows("sizes")?, &rows("threads")?));
-    sections.extend(second(&rows("table2")?));
+    sections.extend(second(&table2, &runs));
     sections.extend(first(&read(&folder.join("table1.jsonl"))?));
     sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
         title: title.into(),
@@ -98,23 +109,28 @@ fn machine(runs: &[Run]) -> Section {
         vec![
             Cell::text(&run.command),
             Cell::text(&run.date),
+            Cell::text(&run.machine.kernel),
             Cell::or_none(run.load.map(|load| Cell::number(load, 1))),
+            Cell::or_none(run.others.map(|others| Cell::number(others, 2))),
             Cell::number(run.seconds, 0),
         ]
     };
-    let load = runs.iter().filter_map(|run| run.load).fold(0.0, f64::max);
+    let busy = runs.iter().filter_map(|run| run.others).fold(0.0, f64::max);
     let cores = runs[0].machine.cores;
-    // The preceding command itself leaves a load of one process per core.
-    let busy = (load > cores as f64 + 1.0).then(|| {
+    let busy = (busy > 0.5).then(|| {
         format!(
-            "The machine was busy with other work: up to {load:.0} processes for {cores} cores. Sizes, \
-             rates and overheads do not depend on that. Times are too long by a factor that varies \
-             within a table: do not rely on single times, and ignore small differences. \
-             `scripts/results --fresh` on a quiet machine replaces them."
+            "The machine was not idle: other processes kept up to {busy:.1} of {cores} cores busy \
+             during a run (column \"others\"). Sizes, rates and overheads do not depend on that; \
+             times of such a run are too long."
         )
     });
-    let mut machines: Vec<String> = runs.iter().map(|run| run.machine.to_string()).collect();
-    machines.dedup();
+    let mut machines: Vec<String> = Vec::new();
+    for run in runs {
+        let machine = run.machine.to_string();
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
     Section {
         title: "Machine and commands".into(),
         text: vec![
@@ -127,6 +143,12 @@ fn machine(runs: &[Run]) -> Section {
              log2(1/rate) per key, minus one. It uses the exact rate if the filter knows it, and a \
              measured one otherwise."
                 .into(),
+            "Rows named \"ours, for comparison\" are filters of the paper that no well-kept crate \
+             has, written for these tables in `crates/ribbonfilter-bench/src/peers`: cuckoo filters, \
+             Xor and Xor+ filters of any width, Bloom filters in blocks of 512 and 64 bits. They are \
+             plain code without vector instructions. Their tests compare rates and sizes with \
+             theory."
+                .into(),
         ]
         .into_iter()
         .chain(busy)
@@ -134,13 +156,36 @@ fn machine(runs: &[Run]) -> Section {
         figures: vec![],
         tables: vec![Table {
             title: "Runs".into(),
-            note: "Load is the number of busy processes in the minute before the run; a quiet \
+            note: "Load is the number of busy processes in the minute before the run; others, the \
+                   number of cores that other processes kept busy during the run, on average. A quiet \
                    machine shows 0."
                 .into(),
-            columns: vec!["command", "date", "load", "seconds"],
+            columns: vec!["command", "date", "kernel", "load", "others", "seconds"],
             rows: runs.iter().map(line).collect(),
         }],
     }
+}
+
+/// How the rows of this name were measured.
+fn measured(runs: &[Run], rows: &str) -> Vec<String> {
+    let of_rows = runs.iter().filter(|run| run.rows.split(' ').any(|name| name == rows));
+    of_rows
+        .map(|run| {
+            let number = |value: Option<f64>| match value {
+                Some(value) => format!("{value:.1}"),
+                None => "unknown".into(),
+            };
+            format!(
+                "`{}`: {}, kernel {}, load before {}, cores kept busy by others {}, {:.0} s.",
+                run.command,
+                run.date,
+                run.machine.kernel,
+                number(run.load),
+                number(run.others),
+                run.seconds
+            )
+        })
+        .collect()
 }
 
 /// The distinct numbers of keys of these rows, in ascending order.
@@ -153,13 +198,10 @@ fn numbers_of_keys(rows: &[Row]) -> Vec<u64> {
 
 fn comparison(rows: &[Row]) -> Vec<Section> {
     let of_keys = |keys: u64| {
-        let mine = rows.iter().filter(|row| row.keys == keys && row.threads == 1).cloned();
-        let (functions, filters): (Vec<Row>, Vec<Row>) = mine.partition(Row::is_function);
+        let filters: Vec<Row> =
+            rows.iter().filter(|row| row.keys == keys && row.threads == 1).cloned().collect();
         let mut tables = ahead::tables(&filters);
-        tables.push(peers::table("filters", &filters));
-        if !functions.is_empty() {
-            tables.push(peers::table("functions", &functions));
-        }
+        tables.push(peers::table(&filters));
         Section {
             title: format!("Comparison with other crates, {} keys", keys_text(keys)),
             text: ahead::sentences(&filters),
@@ -170,8 +212,50 @@ fn comparison(rows: &[Row]) -> Vec<Section> {
     numbers_of_keys(rows).into_iter().map(of_keys).collect()
 }
 
-fn maps(rows: &[Row]) -> Option<Section> {
+fn chains(rows: &[Chains]) -> Option<Section> {
+    let mut numbers: Vec<u64> = rows.iter().map(|row| row.keys).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let sentences = numbers.iter().flat_map(|&keys| latency::sentences(rows, keys));
+    (!rows.is_empty()).then(|| Section {
+        title: "Latency".into(),
+        text: sentences.collect(),
+        figures: vec![],
+        tables: numbers.iter().map(|&keys| latency::table(rows, keys)).collect(),
+    })
+}
+
+fn functions_section(rows: &[Row]) -> Option<Section> {
+    let tables = numbers_of_keys(rows).into_iter().map(|keys| functions::table(rows, keys));
+    (!rows.is_empty()).then(|| Section {
+        title: "Static functions".into(),
+        text: vec![],
+        figures: vec![],
+        tables: tables.collect(),
+    })
+}
+
+/// The rows of the maps. With very many keys, rows of Table 2 are among them.
+fn map_rows(mut rows: Vec<Row>, table2: &[Row]) -> Vec<Row> {
+    let numbers = numbers_of_keys(&rows);
+    let is_new = |row: &&Row| {
+        row.keys >= 50_000_000
+            && numbers.contains(&row.keys)
+            && !rows.iter().any(|old| old.is_same(row))
+    };
+    let new: Vec<Row> = table2.iter().filter(is_new).cloned().collect();
+    rows.extend(new);
+    rows
+}
+
+/// The number of keys of the paper's map.
+const MAIN_MAP: u64 = 10_000_000;
+
+fn maps(rows: &[Row], runs: &[Run]) -> Option<Section> {
     let numbers = numbers_of_keys(rows);
+    let main =
+        numbers.iter().copied().find(|&keys| keys == MAIN_MAP).or(numbers.last().copied())?;
+    let others: Vec<u64> = numbers.iter().copied().filter(|&keys| keys != main).collect();
     let mut text = vec![
         "The paper's figure 1, with binary fuse and Bumped Ribbon added. For each allowed overhead \
          and each rate the figures show the fastest filter and its times. The time that decides is \
@@ -180,15 +264,35 @@ fn maps(rows: &[Row]) -> Option<Section> {
          Because of this window, a filter that is fast at one rate can also win at rates up to a \
          factor of two away."
             .to_string(),
+        "Rates: 2^-1 to 2^-9 and 2^-11, 2^-13, 2^-15, 2^-16 with up to 10⁷ keys; 2^-1, 2^-3, … \
+         2^-15 with 10⁸. With 10⁷ and 10⁸ keys, filters are left out that took 2 or 1.5 times as \
+         long as a filter of at most their size and about their rate with a tenth of the keys. With \
+         10⁸ keys, the filters of three of the rates are those of Table 2. Hatched fields compare \
+         only filters that were measured with both numbers of keys."
+            .to_string(),
     ];
+    text.extend(measured(runs, "map"));
     let mut figures = Vec::new();
-    for &keys in &numbers {
+    for &keys in [main].iter().chain(&others) {
         let map = Map::new(rows, keys);
         text.push(format!("With {} keys: {}", keys_text(keys), map.sentences().join(" ")));
         let mut add = |name: &str, caption: &str, chart: Chart| {
             let caption = format!("{caption}, {} keys.", keys_text(keys));
             figures.push(Figure { name: format!("{name}-{keys}"), caption, chart });
         };
+        if keys != main {
+            add("fastest", "(a) The fastest filter", map.fastest());
+            continue;
+        }
+        let map = map.compared(rows, &others);
+        if !others.is_empty() {
+            let others: Vec<String> = others.iter().map(|&keys| keys_text(keys)).collect();
+            text.push(format!(
+                "Another kind wins with {} keys in {:.0} % of this map (hatched).",
+                others.join(" or "),
+                100.0 * map.marked()
+            ));
+        }
         add("fastest", "(a) The fastest filter", map.fastest());
         add(
             "fastest-build",
@@ -202,7 +306,7 @@ fn maps(rows: &[Row]) -> Option<Section> {
         );
     }
     let title = "The fastest filter for each overhead and rate".into();
-    (!numbers.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
+    Some(Section { title, text, figures, tables: vec![] })
 }
 
 fn reached() -> Section {
@@ -228,7 +332,7 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
             ("build", "Build per key", |row| Some(row.build.min)),
             ("query", "Single query", |row| Some(row.query())),
             ("batch", "Query in a batch", Row::batched),
-            ("latency", "Query that depends on the last", |row| Some(row.latency.min)),
+            ("latency", "Latency of a query", |row| Some(row.latency.min)),
         ];
         figures.extend(times.map(|(name, title, time)| Figure {
             name: format!("keys-{name}"),
@@ -248,18 +352,23 @@ fn growth(sizes: &[Row], threads: &[Row]) -> Option<Section> {
     (!figures.is_empty()).then_some(Section { title, text, figures, tables: vec![] })
 }
 
-fn second(rows: &[Row]) -> Vec<Section> {
+fn second(rows: &[Row], runs: &[Run]) -> Vec<Section> {
     let of_keys = |keys: u64| {
         let tables =
             table2::GROUPS.iter().map(|group| table2::table(group, &group.rows(rows, keys)));
         Section {
             title: format!("The paper's Table 2, {} keys", keys_text(keys)),
-            text: vec![table2::overheads(rows, keys)],
+            text: table2::sentences(rows, keys),
             figures: vec![],
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
         }
     };
-    numbers_of_keys(rows).into_iter().map(of_keys).collect()
+    let mut sections: Vec<Section> = numbers_of_keys(rows).into_iter().map(of_keys).collect();
+    if let Some(first) = sections.first_mut() {
+        first.text.push(table2::MISSING.into());
+        first.text.extend(measured(runs, "table2"));
+    }
+    sections
 }
 
 fn first(rows: &[table1::Row]) -> Option<Section> {

@@ -13,26 +13,43 @@ const LINES: usize = 31;
 pub struct Map<'a> {
     keys: u64,
     overheads: Vec<f64>,
-    winners: Vec<Vec<Option<&'a Row>>>,
+    winners: Winners<'a>,
+    /// Other numbers of keys, and where a filter of another family wins with them.
+    others: Vec<u64>,
+    differs: Vec<Vec<bool>>,
 }
+
+type Winners<'a> = Vec<Vec<Option<&'a Row>>>;
 
 impl<'a> Map<'a> {
     /// Creates the map for `keys` keys.
     pub fn new(rows: &'a [Row], keys: u64) -> Self {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.keys == keys).collect();
         let overheads = overhead_axis().spread(COLUMNS);
-        let fastest = |bits: f64, overhead: f64| {
-            let fits = |row: &&&Row| {
-                row.overhead * 100.0 <= overhead && (-row.rate.log2() - bits).abs() <= 1.0
+        let winners = winners(rows.iter().filter(|row| row.keys == keys), &overheads);
+        let differs = vec![vec![false; COLUMNS - 1]; LINES];
+        Self { keys, overheads, winners, others: vec![], differs }
+    }
+
+    /// Marks the fields in which another family wins with another number of keys. Compares only
+    /// filters that were measured with both.
+    pub fn compared(mut self, rows: &'a [Row], others: &[u64]) -> Self {
+        for &other in others {
+            let is_in = |row: &Row, keys| {
+                rows.iter().any(|found| found.keys == keys && found.name == row.name)
             };
-            rows.iter().filter(fits).min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
-        };
-        // A field shows the filter for the overhead at its left edge, which is allowed in the whole
-        // field.
-        let edges = &overheads[..COLUMNS - 1];
-        let line = |line| edges.iter().map(|&overhead| fastest(bits_of(line), overhead)).collect();
-        let winners = (0..LINES).map(line).collect();
-        Self { keys, overheads, winners }
+            let of =
+                |keys, than| rows.iter().filter(move |row| row.keys == keys && is_in(row, than));
+            let here = winners(of(self.keys, other), &self.overheads);
+            let there = winners(of(other, self.keys), &self.overheads);
+            for (line, differs) in self.differs.iter_mut().enumerate() {
+                for (column, differs) in differs.iter_mut().enumerate() {
+                    let both = here[line][column].zip(there[line][column]);
+                    *differs |= both.is_some_and(|(here, there)| here.family != there.family);
+                }
+            }
+            self.others.push(other);
+        }
+        self
     }
 
     /// Figure 1 (a).
@@ -41,13 +58,39 @@ impl<'a> Map<'a> {
             format!("The fastest filter for each overhead and rate, {} keys", keys_text(self.keys));
         let mut chart = Chart::new(title, overhead_axis(), rate_axis());
         self.fields(&mut chart, |row| row.family.class());
+        self.hatch(&mut chart);
         for family in self.families() {
             if let Some((x, y)) = self.label_area(&chart, family) {
                 chart.word(family.label(), x, y);
             }
             chart.entry(&family.class(), Shape::Field, family.label());
         }
+        if !self.others.is_empty() {
+            let others: Vec<String> = self.others.iter().map(|&keys| keys_text(keys)).collect();
+            let label = format!("another kind wins with {} keys", others.join(" or "));
+            chart.entry("", Shape::Hatched, &label);
+        }
         chart
+    }
+
+    /// Hatches the marked fields.
+    fn hatch(&self, chart: &mut Chart) {
+        for (line, differs) in self.differs.iter().enumerate() {
+            let y = [bottom_of(line), bottom_of(line + 1)];
+            let mut column = 0;
+            for run in differs.chunk_by(|one, other| one == other) {
+                if run[0] {
+                    chart.hatch([self.overheads[column], self.overheads[column + run.len()]], y);
+                }
+                column += run.len();
+            }
+        }
+    }
+
+    /// The fraction of the won fields that are marked.
+    pub fn marked(&self) -> f64 {
+        let marked = self.differs.iter().flatten().filter(|differs| **differs).count();
+        marked as f64 / self.cells().count().max(1) as f64
     }
 
     /// Figure 1 (b): a time of the fastest filter.
@@ -152,6 +195,38 @@ impl<'a> Map<'a> {
     }
 }
 
+/// The fastest of these rows for each line and column.
+fn winners<'a>(rows: impl Iterator<Item = &'a Row>, overheads: &[f64]) -> Winners<'a> {
+    let rows: Vec<&Row> = rows.collect();
+    let fastest = |bits: f64, overhead: f64| {
+        let fits = |row: &&&Row| row.overhead * 100.0 <= overhead && is_near(row, bits);
+        rows.iter().filter(fits).min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
+    };
+    // A field shows the filter for the overhead at its left edge, which is allowed in the whole
+    // field.
+    let edges = &overheads[..COLUMNS - 1];
+    let line = |line| edges.iter().map(|&overhead| fastest(bits_of(line), overhead)).collect();
+    (0..LINES).map(line).collect()
+}
+
+/// Whether a filter has between half and twice the rate of 2^-`bits`.
+fn is_near(row: &Row, bits: f64) -> bool {
+    (-row.rate.log2() - bits).abs() <= 1.0
+}
+
+/// Whether a filter takes at most `factor` times as long as the fastest one of at most its size and
+/// about its rate, or was not measured.
+pub fn is_contender(rows: &[Row], keys: u64, name: &str, factor: f64) -> bool {
+    let of_keys = || rows.iter().filter(|row| row.keys == keys);
+    let Some(row) = of_keys().find(|row| row.name == name) else {
+        return true;
+    };
+    let bits = -row.rate.log2();
+    let rivals = of_keys().filter(|rival| rival.overhead <= row.overhead && is_near(rival, bits));
+    let fastest = rivals.map(Row::mix).fold(f64::INFINITY, f64::min);
+    row.mix() <= factor * fastest
+}
+
 fn name<'a>(row: &Option<&'a Row>) -> Option<&'a str> {
     row.map(|row| row.name.as_str())
 }
@@ -247,5 +322,37 @@ mod tests {
         assert_eq!(name(map.winners[18].last().unwrap()), None, "10 bits are another rate");
         assert!(map.fastest().inline().contains(">Bumped</text>"));
         assert_eq!(map.sentences().len(), 2);
+    }
+
+    #[test]
+    fn fields_with_another_winner_are_hatched() {
+        let more_keys = |row: Row| Row { keys: 20, ..row };
+        let rows = [
+            row("xor", Family::Xor, 8.0, 0.2, 2.0),
+            row("bloom", Family::Bloom, 8.0, 0.3, 1.0),
+            row("only here", Family::Cuckoo, 8.0, 0.0005, 0.5),
+            more_keys(row("xor", Family::Xor, 8.0, 0.2, 2.0)),
+            more_keys(row("bloom", Family::Bloom, 8.0, 0.3, 3.0)),
+        ];
+        let map = Map::new(&rows, 10).compared(&rows, &[20]);
+        let differs = &map.differs[14]; // 8 bits
+        assert!(!differs[0] && *differs.last().unwrap());
+        let first = differs.iter().position(|&differs| differs).unwrap();
+        assert!(map.overheads[first] >= 30.0 && map.overheads[first - 1] < 30.0);
+        assert!(map.fastest().inline().contains("with 20 keys"));
+        assert_eq!(Map::new(&rows, 10).compared(&rows, &[10]).marked(), 0.0);
+    }
+
+    #[test]
+    fn contenders_are_nearly_as_fast_as_the_best_of_their_size() {
+        let rows = [
+            row("small", Family::Bumped, 8.0, 0.001, 30.0),
+            row("fast", Family::Bloom, 8.0, 0.5, 10.0),
+            row("slow", Family::Cuckoo, 8.0, 0.6, 16.0),
+            row("other rate", Family::Cuckoo, 10.0, 0.6, 100.0),
+        ];
+        let contends = |name| is_contender(&rows, 10, name, 1.5);
+        assert!(contends("small") && contends("fast") && contends("other rate"));
+        assert!(contends("not measured") && !contends("slow"));
     }
 }

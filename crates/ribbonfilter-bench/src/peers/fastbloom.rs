@@ -1,4 +1,4 @@
-//! fastbloom: a blocked Bloom filter with its own hasher.
+//! fastbloom: a Bloom filter with its own hasher. Its bits are not in blocks.
 
 use crate::race::{Family, Peer, peer};
 use fastbloom::BloomFilter;

@@ -89,35 +89,36 @@ fn filter(
     )
 }
 
-/// A function with values of 8 bits.
-pub fn function(variant: Variant, width: Width, threads: usize) -> Box<dyn Peer> {
+/// A function with values of `bits` bits.
+pub fn function(variant: Variant, width: Width, bits: u32, threads: usize) -> Box<dyn Peer> {
     batched(
-        format!("Function {variant} w={width} r=8"),
+        format!("Function {variant} w={width} r={bits}"),
         variant.into(),
         move |keys| {
             let mut builder = Function::builder()
                 .variant(variant)
                 .width(width)
-                .value_bits(8)
+                .value_bits(bits)
                 .threads(threads)
                 .kernel(kernel());
-            builder.extend_hashes(keys.iter().map(|&key| (key, value_of(key).into())));
+            builder.extend_hashes(keys.iter().map(|&key| (key, value_of(key, bits))));
             let function = builder.finish().expect("random keys build").with_kernel(kernel());
-            let size = Size { bytes: function.size_in_bytes(), rate: Some(1.0 / 256.0) };
-            (function, size)
+            let rate = Some(0.5_f64.powi(bits as i32));
+            let size = Size { bytes: function.size_in_bytes(), rate };
+            ((function, bits), size)
         },
-        |function: &Function, key| function.get_hash(key) == u64::from(value_of(key)),
+        |(function, bits), key| function.get_hash(key) == value_of(key, *bits),
         get_batch,
     )
 }
 
 /// Looks up the values of a batch in pieces and compares them with the expected values.
-fn get_batch(function: &Function, keys: &[u64], hits: &mut [bool]) -> bool {
+fn get_batch((function, bits): &(Function, u32), keys: &[u64], hits: &mut [bool]) -> bool {
     let mut values = [0; 1024];
     for (keys, hits) in keys.chunks(values.len()).zip(hits.chunks_mut(values.len())) {
         function.get_hash_batch_into(keys, &mut values);
         for ((&key, &value), hit) in keys.iter().zip(&values).zip(hits) {
-            *hit = value == u64::from(value_of(key));
+            *hit = value == value_of(key, *bits);
         }
     }
     true

@@ -19,8 +19,10 @@ pub trait Contender {
     fn count(&self, keys: &[u64]) -> usize;
     /// Looks up the keys in a batch. Returns false if the filter has no batch queries.
     fn batch(&self, keys: &[u64], hits: &mut [bool]) -> bool;
-    /// Runs a chain of queries in which each key depends on the preceding result.
-    fn chain(&self, keys: &[u64]) -> u64;
+    /// Runs a chain of queries: each result chooses the next key, one of a pair. With a fence, a
+    /// query does not begin before the preceding result is known; without one, the CPU may guess
+    /// the result of a query that branches and run ahead. Returns how many keys are found.
+    fn chain(&self, pairs: &[[u64; 2]], fence: bool) -> usize;
 }
 
 /// The size of a filter, and its rate if the filter reports it exactly.
@@ -115,20 +117,48 @@ where
     }
 
     #[inline(never)]
-    fn chain(&self, keys: &[u64]) -> u64 {
-        let mut link = 0;
-        for &key in keys {
-            // Nearly all keys are absent, so `link` is nearly always 0 and the key is unchanged.
-            link = u64::from(black_box((self.contains)(&self.structure, key ^ link)));
+    fn chain(&self, pairs: &[[u64; 2]], fence: bool) -> usize {
+        match fence {
+            true => self.links(pairs, wait),
+            false => self.links(pairs, || ()),
         }
-        link
     }
 }
 
-/// The 8-bit value of a key in a function. A function is measured like a filter: a key is found if
-/// it has this value. This is always true for keys of the function, and true for other keys with a
-/// probability of 1/256, as in a filter with 8 columns.
+impl<S, Q: Fn(&S, u64) -> bool, A> Built<S, Q, A> {
+    #[inline(always)]
+    fn links(&self, pairs: &[[u64; 2]], between: impl Fn()) -> usize {
+        let (mut found, mut last) = (0, 0);
+        for pair in pairs {
+            last = usize::from(black_box((self.contains)(&self.structure, pair[last & 1])));
+            found += last;
+            between();
+        }
+        found
+    }
+}
+
+/// Waits until all earlier instructions are finished, before any later one begins.
+#[inline(always)]
+fn wait() {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "an instruction that every CPU of this architecture has")]
+    // SAFETY: LFENCE is part of SSE2, which every x86-64 CPU has.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    #[expect(unsafe_code, reason = "there is no function for this instruction")]
+    // SAFETY: the barrier changes neither registers nor memory.
+    unsafe {
+        std::arch::asm!("isb sy", options(nostack, preserves_flags));
+    }
+}
+
+/// The value of a key in a function, of `bits` bits. A function is measured like a filter: a key is
+/// found if it has this value. This is always true for keys of the function, and true for other
+/// keys with a probability of 2^-`bits`, as in a filter with this number of columns.
 #[inline]
-pub fn value_of(key: u64) -> u8 {
-    (key.wrapping_mul(0x9fb2_1c65_1e98_df25) >> 56) as u8
+pub fn value_of(key: u64, bits: u32) -> u64 {
+    key.wrapping_mul(0x9fb2_1c65_1e98_df25) >> (64 - bits)
 }

@@ -11,14 +11,18 @@ pub enum Family {
     Pleat,
     BinaryFuse,
     Xor,
+    XorPlus,
     VFilter,
     Quotient,
+    Cuckoo,
     Bloom,
+    BlockedBloom,
     SplitBlockBloom,
+    RegisterBloom,
 }
 
 impl Family {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Bumped,
         Self::Balanced,
         Self::Standard,
@@ -26,10 +30,14 @@ impl Family {
         Self::Pleat,
         Self::BinaryFuse,
         Self::Xor,
+        Self::XorPlus,
         Self::VFilter,
         Self::Quotient,
+        Self::Cuckoo,
         Self::Bloom,
+        Self::BlockedBloom,
         Self::SplitBlockBloom,
+        Self::RegisterBloom,
     ];
 
     pub fn is_ours(self) -> bool {
@@ -50,10 +58,14 @@ impl Family {
             Self::Pleat => "pleat ribbon",
             Self::BinaryFuse => "Binary fuse",
             Self::Xor => "Xor",
+            Self::XorPlus => "Xor+",
             Self::VFilter => "VFilter",
             Self::Quotient => "Quotient",
+            Self::Cuckoo => "Cuckoo",
             Self::Bloom => "Bloom",
+            Self::BlockedBloom => "Blocked Bloom",
             Self::SplitBlockBloom => "Split-block Bloom",
+            Self::RegisterBloom => "Register Bloom",
         }
     }
 }

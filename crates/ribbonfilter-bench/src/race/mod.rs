@@ -9,7 +9,7 @@ mod row;
 
 pub use contender::{Contender, Peer, Size, batched, peer, value_of};
 pub use family::Family;
-pub use row::{Row, Times};
+pub use row::{Chains, Row, Times};
 
 use crate::progress::Progress;
 use crate::random::Random;
@@ -28,6 +28,8 @@ pub struct Workload {
 const KEYS_PER_MEASUREMENT: usize = 1 << 18;
 /// The number of false positives after which a rate is known well enough.
 const MAX_HITS: usize = 1 << 13;
+/// An exact rate below this is not measured: the queries would find hardly any key.
+const MIN_MEASURED_RATE: f64 = 1e-6;
 /// The maximum number of queries to measure a rate.
 const MAX_RATE_QUERIES: usize = 1 << 24;
 
@@ -80,6 +82,29 @@ impl Workload {
         rows.into_iter().flatten().collect()
     }
 
+    /// Measures only chains of queries, in several rounds.
+    pub fn chains(&self, peers: &[Box<dyn Peer>], progress: &mut Progress) -> Vec<Chains> {
+        let mut rows = Vec::new();
+        for peer in peers {
+            progress.doing(peer.name(), 1, 1);
+            let contender = peer.build(&self.keys);
+            let measure = |queries, fence| {
+                let times = (0..self.rounds).map(|_| self.chain(&*contender, queries, fence));
+                times.reduce(Times::and).expect("at least one round").min
+            };
+            rows.push(Chains {
+                name: peer.name().into(),
+                family: peer.family(),
+                keys: self.keys.len() as u64,
+                guessed: measure(0, false),
+                absent: measure(0, true),
+                half: measure(1, true),
+                present: measure(2, true),
+            });
+        }
+        rows
+    }
+
     fn build(&self, peer: &dyn Peer) -> (Box<dyn Contender>, Times) {
         let times = (KEYS_PER_MEASUREMENT / self.keys.len().max(1)).max(1);
         let (contender, time) = timed(|| {
@@ -92,7 +117,11 @@ impl Workload {
     fn first_row(&self, peer: &dyn Peer, contender: &dyn Contender, build: Times) -> Row {
         let size = contender.size();
         let bits_per_key = size.bytes as f64 * 8.0 / self.keys.len() as f64;
-        let rate = measured_rate(contender);
+        let rate = match size.rate {
+            // A function has no rate of its own, and a very small one cannot be measured.
+            Some(rate) if rate < MIN_MEASURED_RATE => rate,
+            _ => measured_rate(contender),
+        };
         let absent = &self.queries[0];
         let instructions = instructions::count(|| contender.count(absent));
         Row {
@@ -138,10 +167,16 @@ impl Workload {
         can.then_some(times)
     }
 
+    /// The time of a query of a chain, half of whose keys are present.
     fn latency(&self, contender: &dyn Contender) -> Times {
-        let queries = &self.queries[0][..self.queries[0].len() / 4];
-        let (_, time) = timed(|| contender.chain(queries));
-        Times::first(time / queries.len() as f64)
+        self.chain(contender, 1, true)
+    }
+
+    /// The time of a query of a chain of keys of which none, half or all are present.
+    fn chain(&self, contender: &dyn Contender, queries: usize, fence: bool) -> Times {
+        let (pairs, _) = self.queries[queries][..self.queries[queries].len() / 2].as_chunks();
+        let (_, time) = timed(|| contender.chain(pairs, fence));
+        Times::first(time / pairs.len().max(1) as f64)
     }
 }
 

@@ -22,7 +22,8 @@ pub struct Row {
     pub single: [Times; 3],
     /// The same in batches, if the filter has them.
     pub batch: Option<[Times; 3]>,
-    /// Queries that depend on the preceding result.
+    /// Queries of a chain: each key is chosen by the preceding result, which the CPU cannot guess.
+    /// Half of the keys are present.
     pub latency: Times,
     pub instructions: Option<f64>,
 }
@@ -31,11 +32,6 @@ impl Row {
     /// Whether both rows measure the same filter with the same keys and threads.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.name, self.keys, self.threads) == (&other.name, other.keys, other.threads)
-    }
-
-    /// Whether it is a function that is measured like a filter.
-    pub fn is_function(&self) -> bool {
-        self.name.contains("Func")
     }
 
     /// The paper's measure for its figure 1: a build and three queries.
@@ -56,6 +52,20 @@ impl Row {
 
 fn mean(times: &[Times; 3]) -> f64 {
     times.iter().map(|times| times.min).sum::<f64>() / 3.0
+}
+
+/// The times of a query of a chain, in nanoseconds: see [`Contender::chain`](super::Contender::chain).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Chains {
+    pub name: String,
+    pub family: Family,
+    pub keys: u64,
+    /// Absent keys, without a fence: the CPU can guess the results and run ahead.
+    pub guessed: f64,
+    /// With a fence, of which none, half and all keys are present.
+    pub absent: f64,
+    pub half: f64,
+    pub present: f64,
 }
 
 /// The minimum of several measurements, and how far the maximum was above it.

@@ -38,7 +38,7 @@ pub fn page(sections: &[Section]) -> String {
          content=\"light dark\">\n<title>ribbonfilter: results</title>\n<style>{STYLE}{}</style>\n\
          </head><body><main><h1>ribbonfilter: results</h1>\n<nav>{}</nav>\n{body}</main>\n\
          <script>{SCRIPT}</script></body></html>\n",
-        svg::STYLE,
+        svg::style(),
         links.join("\n"),
     )
 }

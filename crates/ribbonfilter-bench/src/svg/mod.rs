@@ -1,16 +1,16 @@
 //! Draws charts as SVG. Plotting crates do not meet the requirements: the figures must follow the
 //! reader's light or dark theme, have tooltips, and keep readable labels on a phone. For the
-//! themes, colors must be names of a style sheet, which such crates do not support.
+//! themes, shapes need classes that a style sheet refers to, which such crates do not support.
 
 mod axis;
+mod color;
 
 pub use axis::{Axis, keys_text, number_text, power_of_ten};
+pub use color::style;
 
 use crate::html::escape;
+use color::{FAINT, INK, PAPER, light};
 use std::fmt::Write;
-
-/// The style of all figures.
-pub const STYLE: &str = include_str!("style.css");
 
 const WIDTH: f64 = 520.0;
 const LEFT: f64 = 70.0;
@@ -21,6 +21,8 @@ const PLOT_WIDTH: f64 = WIDTH - LEFT - RIGHT;
 /// The height below the plot, for ticks and the label of the axis.
 const BELOW: f64 = 52.0;
 const LEGEND_LINE: f64 = 21.0;
+/// The distance between two diagonals of a hatched field.
+const HATCH: f64 = 7.0;
 /// An upper bound for the average width of a letter, since the reader's font is unknown.
 const LETTER: f64 = 8.4;
 
@@ -49,27 +51,36 @@ pub enum Shape {
     Diamond,
     /// A field of a map.
     Field,
+    /// A hatched field.
+    Hatched,
 }
 
 impl Shape {
     pub const POINTS: [Self; 4] = [Self::Circle, Self::Square, Self::Triangle, Self::Diamond];
 
-    fn svg(self, x: f64, y: f64, title: &str) -> String {
+    fn svg(self, x: f64, y: f64, class: &str, title: &str) -> String {
         let inside = match title {
             "" => String::new(),
             title => format!("<title>{}</title>", escape(title)),
         };
-        let path = match self {
+        let fill = light(class);
+        let mark = format!("class=\"mark {class}\" fill=\"{fill}\" stroke=\"{PAPER}\"");
+        match self {
             Self::Circle => {
-                format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\">")
+                format!("<circle {mark} cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\">{inside}</circle>")
             }
             Self::Field => {
                 let (x, y) = (x - 8.0, y - 6.0);
                 format!(
-                    "<rect class=\"cell\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"16\" height=\"12\">"
+                    "<rect class=\"cell {class}\" fill=\"{fill}\" x=\"{x:.1}\" y=\"{y:.1}\" \
+                     width=\"16\" height=\"12\">{inside}</rect>"
                 )
             }
-            _ => {
+            Self::Hatched => {
+                let field = Self::Field.svg(x, y, "f-bloom", title);
+                field + &diagonals([x - 8.0, x + 8.0], [y - 6.0, y + 6.0])
+            }
+            Self::Square | Self::Triangle | Self::Diamond => {
                 let points: &[(f64, f64)] = match self {
                     Self::Square => &[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)],
                     Self::Triangle => &[(0.0, -5.5), (5.0, 4.0), (-5.0, 4.0)],
@@ -77,12 +88,31 @@ impl Shape {
                 };
                 let point = |&(dx, dy): &(f64, f64)| format!("{:.1},{:.1}", x + dx, y + dy);
                 let points: Vec<String> = points.iter().map(point).collect();
-                format!("<polygon class=\"mark\" points=\"{}\">", points.join(" "))
+                format!("<polygon {mark} points=\"{}\">{inside}</polygon>", points.join(" "))
             }
-        };
-        let name = path[1..].split(' ').next().unwrap_or_default().to_string();
-        format!("{path}{inside}</{name}>")
+        }
     }
+}
+
+/// Diagonals within a rectangle. Those of adjacent rectangles continue each other.
+fn diagonals([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
+    // On a diagonal, the sum of x and y is a multiple of `HATCH`.
+    let first = ((left + top) / HATCH).ceil() as i64;
+    let last = ((right + bottom) / HATCH).floor() as i64;
+    let mut path = String::new();
+    for number in first..=last {
+        let sum = number as f64 * HATCH;
+        let (from, to) = (left.max(sum - bottom), right.min(sum - top));
+        let _ = write!(path, "M{from:.1} {:.1}L{to:.1} {:.1}", sum - from, sum - to);
+    }
+    // Dark and light, so that they show on every color.
+    [(INK, 2.0), (PAPER, 0.8)]
+        .map(|(color, width)| {
+            format!(
+                "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"/>"
+            )
+        })
+        .concat()
 }
 
 /// A point of a line and its tooltip.
@@ -112,13 +142,15 @@ impl Chart {
         let path: Vec<String> = positions.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = write!(
             self.marks,
-            "<g class=\"{class}\"><polyline class=\"line\" points=\"{}\"/>",
+            "<polyline class=\"line {class}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" \
+             points=\"{}\"/>",
+            light(class),
             path.join(" ")
         );
         for (point, (x, y)) in points.iter().zip(positions) {
-            self.marks += &shape.svg(x, y, &point.title);
+            self.marks += &shape.svg(x, y, class, &point.title);
         }
-        self.marks += "</g>\n";
+        self.marks += "\n";
         self.entry(class, shape, label);
     }
 
@@ -129,12 +161,21 @@ impl Chart {
         // Fields overlap slightly, so that the background does not show between them.
         let _ = writeln!(
             self.marks,
-            "<rect class=\"cell {class}\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{:.2}\" \
-             height=\"{:.2}\"><title>{}</title></rect>",
+            "<rect class=\"cell {class}\" fill=\"{}\" x=\"{left:.2}\" y=\"{top:.2}\" \
+             width=\"{:.2}\" height=\"{:.2}\"><title>{}</title></rect>",
+            light(class),
             right - left + 0.3,
             bottom - top + 0.3,
             escape(title)
         );
+    }
+
+    /// Hatches an area of a map, given by two values of each axis.
+    pub fn hatch(&mut self, x: [f64; 2], y: [f64; 2]) {
+        let [left, right] = x.map(|x| self.left_of(x));
+        let [bottom, top] = y.map(|y| self.top_of(y));
+        self.marks += &diagonals([left, right], [top, bottom]);
+        self.marks += "\n";
     }
 
     /// Whether a word fits between two values of each axis.
@@ -150,7 +191,8 @@ impl Chart {
         let [bottom, top] = y.map(|y| self.top_of(y));
         let _ = writeln!(
             self.marks,
-            "<text class=\"on\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            "<text class=\"on\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{PAPER}\" \
+             font-weight=\"600\" paint-order=\"stroke\" stroke=\"{INK}\" stroke-width=\"3\">{}</text>",
             (left + right) / 2.0,
             (top + bottom) / 2.0 + 4.5,
             escape(text)
@@ -168,8 +210,7 @@ impl Chart {
 
     /// The drawing as a standalone file.
     pub fn file(&self) -> String {
-        let style = format!("<style>{STYLE}</style>");
-        self.draw(&style)
+        self.draw(&format!("<style>{}</style>", style()))
     }
 
     fn draw(&self, style: &str) -> String {
@@ -178,9 +219,11 @@ impl Chart {
         let title = escape(&self.title);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {WIDTH} \
-             {height}\" role=\"img\" aria-label=\"{title}\">{style}<rect class=\"back\" \
-             width=\"{WIDTH}\" height=\"{height}\"/>\n{}{}<rect class=\"frame\" x=\"{LEFT}\" \
-             y=\"{TOP}\" width=\"{PLOT_WIDTH}\" height=\"{PLOT_HEIGHT}\"/>\n{}{legend}</svg>\n",
+             {height}\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"14\" \
+             role=\"img\" aria-label=\"{title}\">{style}<rect class=\"back\" fill=\"{PAPER}\" \
+             width=\"{WIDTH}\" height=\"{height}\"/>\n{}{}<rect class=\"frame\" fill=\"none\" \
+             stroke=\"{INK}\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{PLOT_WIDTH}\" \
+             height=\"{PLOT_HEIGHT}\"/>\n<g fill=\"{INK}\">{}{legend}</g></svg>\n",
             self.grid(),
             self.marks,
             self.axes(),
@@ -194,14 +237,14 @@ impl Chart {
             let x = self.left_of(*value);
             let _ = writeln!(
                 text,
-                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>"
+                "<line class=\"grid\" stroke=\"{FAINT}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>"
             );
         }
         for (value, _) in &self.y.ticks {
             let y = self.top_of(*value);
             let _ = writeln!(
                 text,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
+                "<line class=\"grid\" stroke=\"{FAINT}\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
             );
         }
         text
@@ -246,12 +289,11 @@ impl Chart {
                 (x, line) = (14.0, line + 1);
             }
             let y = TOP + PLOT_HEIGHT + BELOW + f64::from(line) * LEGEND_LINE + 8.0;
-            let mark = entry.shape.svg(x + 8.0, y, "");
+            let mark = entry.shape.svg(x + 8.0, y, &entry.class, "");
             let label = escape(&entry.label);
             let _ = writeln!(
                 text,
-                "<g class=\"{}\">{mark}<text x=\"{:.1}\" y=\"{:.1}\">{label}</text></g>",
-                entry.class,
+                "{mark}<text x=\"{:.1}\" y=\"{:.1}\">{label}</text>",
                 x + 21.0,
                 y + 4.5
             );
@@ -284,5 +326,40 @@ mod tests {
             assert!(svg.contains(part), "{part} in {svg}");
         }
         assert!(!chart.inline().contains("<style>"));
+    }
+
+    /// Programs that know no style sheets, or no variables in them, must draw every shape.
+    #[test]
+    fn every_shape_has_a_plain_color() {
+        let axis = || Axis::from_zero("", [9.0].into_iter());
+        let mut chart = Chart::new("", axis(), axis());
+        let shapes = Shape::POINTS.into_iter().chain([Shape::Field, Shape::Hatched]);
+        for shape in shapes {
+            chart.line("", "f-xor", shape, &[Point { x: 1.0, y: 2.0, title: "".into() }]);
+        }
+        chart.field("none", [1.0, 2.0], [3.0, 4.0], "");
+        chart.hatch([1.0, 5.0], [3.0, 9.0]);
+        let svg = chart.file();
+        assert!(!svg.contains("var("));
+        for name in ["rect", "circle", "polygon", "polyline", "path", "line"] {
+            let start = format!("<{name} ");
+            assert!(svg.contains(&start), "{name}");
+            for shape in svg.split(&start).skip(1).filter_map(|rest| rest.split('>').next()) {
+                assert!(
+                    shape.contains("fill=\"") || shape.contains("stroke=\"#"),
+                    "{name} {shape}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn diagonals_stay_inside() {
+        let path = diagonals([10.0, 30.0], [5.0, 9.0]);
+        assert!(path.contains("M10.0 "), "{path}");
+        let numbers = path.split(['M', 'L', ' ']).filter_map(|text| text.parse::<f64>().ok());
+        for number in numbers {
+            assert!((5.0..=30.0).contains(&number), "{number} in {path}");
+        }
     }
 }

@@ -18,7 +18,17 @@ const fn row(name: &'static str, overhead: [f64; 2], build: [f64; 2], query: [f6
 }
 
 #[rustfmt::skip]
-const ROWS: [Paper; 28] = [
+const ROWS: [Paper; 38] = [
+    row("BlockedBloom 512 2^-7 (ours, for comparison)", [49.8; 2], [21.0, 72.0], [10.0, 36.0]),
+    row("Cuckoo12 +space (ours, for comparison)", [46.2; 2], [69.0, 147.0], [21.0, 58.0]),
+    row("Cuckoo12 (ours, for comparison)", [40.3; 2], [91.0, 205.0], [20.0, 58.0]),
+    row("Xor r=7 (ours, for comparison)", [23.0; 2], [195.0, 264.0], [21.0, 66.0]),
+    row("Xor+ r=8 (ours, for comparison)", [14.5; 2], [171.0, 299.0], [35.0, 104.0]),
+    row("Xor r=3 (ours, for comparison)", [23.1; 2], [194.0, 264.0], [16.0, 55.0]),
+    row("Cuckoo16 +space (ours, for comparison)", [36.0; 2], [68.0, 147.0], [20.0, 59.0]),
+    row("Cuckoo16 (ours, for comparison)", [30.2; 2], [84.0, 201.0], [20.0, 59.0]),
+    row("Xor r=12 (ours, for comparison)", [23.1; 2], [175.0, 251.0], [23.0, 74.0]),
+    row("Xor+ r=11 (ours, for comparison)", [12.8; 2], [185.0, 317.0], [38.0, 107.0]),
     row("xorf Xor8", [23.0; 2], [148.0, 211.0], [15.0, 50.0]),
     row("Homogeneous w=16 r=7", [52.0; 2], [56.0, 101.0], [40.0, 88.0]),
     row("Homogeneous w=32 r=7", [20.6; 2], [58.0, 116.0], [38.0, 85.0]),
@@ -82,6 +92,18 @@ mod tests {
             .collect();
         for row in ROWS.iter().filter(|row| row.name.contains("w=")) {
             assert!(ours.iter().any(|name| name == row.name), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_peer_of_the_paper_has_a_row() {
+        let names: Vec<String> = super::super::GROUPS
+            .iter()
+            .flat_map(|group| group.peers(1 << 20, 1))
+            .map(|peer| peer.name().to_string())
+            .collect();
+        for row in &ROWS {
+            assert!(names.iter().any(|name| name == row.name), "{}", row.name);
         }
     }
 
