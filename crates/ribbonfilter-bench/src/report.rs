@@ -137,17 +137,22 @@ fn machine(runs: &[Run]) -> Section {
             format!("Measured on: {}.", machines.join("; ")),
             "Times depend on the machine and on its load, so compare rows of one table. The filters \
              of a table are measured alternately in one process, with the same random 64-bit keys \
-             and the same loops, and the minimum of several rounds counts. A key is pushed and \
+             and the same loops, and the minimum of the rounds counts. A key is pushed and \
              queried as a 64-bit hash where a crate allows it; fastbloom hashes it once more, as \
              its users would. Overhead is all stored bits over the theoretical minimum, \
              log2(1/rate) per key, minus one. It uses the exact rate if the filter knows it, and a \
              measured one otherwise."
                 .into(),
+            "Our filters ask for huge pages, which make random accesses to more than a few megabytes \
+             faster. Other crates do not, so `scripts/results` lets glibc ask for them (variable \
+             GLIBC_TUNABLES): all filters have them here. Where the system gives none by default \
+             and a program does not set this variable, the others are slower with 10⁷ keys and more."
+                .into(),
             "Rows named \"ours, for comparison\" are filters of the paper that no well-kept crate \
              has, written for these tables in `crates/ribbonfilter-bench/src/peers`: cuckoo filters, \
-             Xor and Xor+ filters of any width, Bloom filters in blocks of 512 and 64 bits. They are \
-             plain code without vector instructions. Their tests compare rates and sizes with \
-             theory."
+             Xor and Xor+ filters of any width, Bloom filters in blocks of 512 and 64 bits. Queries \
+             of 512-bit blocks use AVX2, as in RocksDB; the others are plain code. Their tests compare \
+             rates and sizes with theory."
                 .into(),
         ]
         .into_iter()
@@ -260,15 +265,16 @@ fn maps(rows: &[Row], runs: &[Run]) -> Option<Section> {
         "The paper's figure 1, with binary fuse and Bumped Ribbon added. For each allowed overhead \
          and each rate the figures show the fastest filter and its times. The time that decides is \
          that of a build and three queries per key (absent, present, and half of them present). \
-         Candidates are the filters of at most that overhead and between half and twice that rate. \
-         Because of this window, a filter that is fast at one rate can also win at rates up to a \
+         Candidates are the filters of at most that overhead and between half and twice that rate \
+         (and 0.05 bits more, since rates are measured). Because of this window, a filter that is fast at one rate can also win at rates up to a \
          factor of two away."
             .to_string(),
         "Rates: 2^-1 to 2^-9 and 2^-11, 2^-13, 2^-15, 2^-16 with up to 10⁷ keys; 2^-1, 2^-3, … \
          2^-15 with 10⁸. With 10⁷ and 10⁸ keys, filters are left out that took 2 or 1.5 times as \
          long as a filter of at most their size and about their rate with a tenth of the keys. With \
          10⁸ keys, the filters of three of the rates are those of Table 2. Hatched fields compare \
-         only filters that were measured with both numbers of keys."
+         only filters that were measured with both numbers of keys; the difference is more than \
+         5 %."
             .to_string(),
     ];
     text.extend(measured(runs, "map"));

@@ -37,6 +37,9 @@ impl Folder {
 /// Rows that are the same on every machine, since nothing in them is a time.
 const SIMULATED: [&str; 2] = ["table1", "smash"];
 
+/// Variables of the environment that influence times. They are part of a command.
+const VARIABLES: [&str; 2] = ["RIBBONFILTER_KERNEL", "GLIBC_TUNABLES"];
+
 /// The rows of one command.
 pub struct Rows<T> {
     path: PathBuf,
@@ -106,9 +109,13 @@ pub struct Running {
 impl Running {
     pub fn begin(rows: &str) -> Self {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let variables = VARIABLES.map(|name| match std::env::var(name) {
+            Ok(value) => format!("{name}={value} "),
+            Err(_) => String::new(),
+        });
         let run = Run {
             rows: rows.into(),
-            command: format!("ribbon-bench {}", arguments.join(" ")),
+            command: format!("{}ribbon-bench {}", variables.concat(), arguments.join(" ")),
             date: today(),
             machine: Machine::this(),
             load: load(),

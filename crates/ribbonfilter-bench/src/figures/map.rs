@@ -9,6 +9,11 @@ const COLUMNS: usize = 65;
 /// From 1 to 16 bits in steps of half a bit.
 const LINES: usize = 31;
 
+/// Measured rates fluctuate; so many bits above or below the window of rates are allowed.
+const SLACK: f64 = 0.05;
+/// Times that differ by less are considered equal when numbers of keys are compared.
+const CLEARLY: f64 = 1.05;
+
 /// The fastest filter of each line (rate) and column (overhead).
 pub struct Map<'a> {
     keys: u64,
@@ -30,8 +35,8 @@ impl<'a> Map<'a> {
         Self { keys, overheads, winners, others: vec![], differs }
     }
 
-    /// Marks the fields in which another family wins with another number of keys. Compares only
-    /// filters that were measured with both.
+    /// Marks the fields in which another family wins with another number of keys, by more than
+    /// `CLEARLY`. Compares only filters that were measured with both.
     pub fn compared(mut self, rows: &'a [Row], others: &[u64]) -> Self {
         for &other in others {
             let is_in = |row: &Row, keys| {
@@ -40,11 +45,13 @@ impl<'a> Map<'a> {
             let of =
                 |keys, than| rows.iter().filter(move |row| row.keys == keys && is_in(row, than));
             let here = winners(of(self.keys, other), &self.overheads);
-            let there = winners(of(other, self.keys), &self.overheads);
+            let there: Vec<&Row> = of(other, self.keys).collect();
             for (line, differs) in self.differs.iter_mut().enumerate() {
                 for (column, differs) in differs.iter_mut().enumerate() {
-                    let both = here[line][column].zip(there[line][column]);
-                    *differs |= both.is_some_and(|(here, there)| here.family != there.family);
+                    let fits = |row: &&Row| fits(row, bits_of(line), self.overheads[column]);
+                    *differs |= here[line][column].is_some_and(|here| {
+                        is_beaten(here.family, there.iter().copied().filter(fits))
+                    });
                 }
             }
             self.others.push(other);
@@ -195,12 +202,21 @@ impl<'a> Map<'a> {
     }
 }
 
+/// Whether a filter of another family is clearly faster than all filters of this one.
+fn is_beaten<'a>(family: Family, rows: impl Iterator<Item = &'a Row> + Clone) -> bool {
+    let min = |same: bool| {
+        let rows = rows.clone().filter(|row| (row.family == family) == same);
+        rows.map(Row::mix).fold(f64::INFINITY, f64::min)
+    };
+    min(false) * CLEARLY < min(true)
+}
+
 /// The fastest of these rows for each line and column.
 fn winners<'a>(rows: impl Iterator<Item = &'a Row>, overheads: &[f64]) -> Winners<'a> {
     let rows: Vec<&Row> = rows.collect();
     let fastest = |bits: f64, overhead: f64| {
-        let fits = |row: &&&Row| row.overhead * 100.0 <= overhead && is_near(row, bits);
-        rows.iter().filter(fits).min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
+        let fit = rows.iter().filter(|row| fits(row, bits, overhead));
+        fit.min_by(|a, b| a.mix().total_cmp(&b.mix())).copied()
     };
     // A field shows the filter for the overhead at its left edge, which is allowed in the whole
     // field.
@@ -209,9 +225,14 @@ fn winners<'a>(rows: impl Iterator<Item = &'a Row>, overheads: &[f64]) -> Winner
     (0..LINES).map(line).collect()
 }
 
+/// Whether a filter has at most an overhead, in percent, and about a rate.
+fn fits(row: &Row, bits: f64, overhead: f64) -> bool {
+    row.overhead * 100.0 <= overhead && is_near(row, bits)
+}
+
 /// Whether a filter has between half and twice the rate of 2^-`bits`.
 fn is_near(row: &Row, bits: f64) -> bool {
-    (-row.rate.log2() - bits).abs() <= 1.0
+    (-row.rate.log2() - bits).abs() <= 1.0 + SLACK
 }
 
 /// Whether a filter takes at most `factor` times as long as the fastest one of at most its size and

@@ -3,8 +3,8 @@
 //! the paper's variant that divides the bits between two blocks of 512. The crates have none of
 //! them with free sizes; `sbbf` is another filter, with blocks of 256 bits and 8 bits per key.
 //!
-//! A multiplication by one odd number per bit gives its position, as in RocksDB
-//! (`util/bloom_impl.h`). The code is plain; there are no vector instructions.
+//! The idea of RocksDB (`util/bloom_impl.h`), whose filter the paper measured: a multiplication by
+//! an odd number for each bit gives its position, and a query with AVX2 tests eight bits together.
 
 use crate::race::{Family, Peer, peer};
 
@@ -61,43 +61,53 @@ fn filter(kind: Kind, bits: u32) -> Option<Box<dyn Peer>> {
 }
 
 fn line<const PROBES: usize>(name: String, bits_per_key: f64) -> Box<dyn Peer> {
-    peer(
-        name,
-        Family::BlockedBloom,
-        move |keys| {
-            let mut lines = lines_for(keys, bits_per_key);
-            for &key in keys {
-                let index = reduce(key, lines.len());
-                lines[index].set::<PROBES>(key);
-            }
-            let bytes = lines.len() * 64;
-            (lines, bytes.into())
-        },
-        |lines: &Vec<Line>, key| lines[reduce(key, lines.len())].has::<PROBES>(key),
-    )
+    let build = move |keys: &[u64]| {
+        let mut lines = lines_for(keys, bits_per_key);
+        for &key in keys {
+            let index = reduce(key, lines.len());
+            lines[index].set::<PROBES>(key);
+        }
+        let bytes = lines.len() * 64;
+        (lines, bytes.into())
+    };
+    let family = Family::BlockedBloom;
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = Avx2::new() {
+        let has =
+            move |lines: &Vec<Line>, key| avx2.has::<PROBES>(&lines[reduce(key, lines.len())], key);
+        return peer(name, family, build, has);
+    }
+    let has = |lines: &Vec<Line>, key| lines[reduce(key, lines.len())].has::<PROBES>(key);
+    peer(name, family, build, has)
 }
 
 fn two_lines<const PROBES: usize>(name: String, bits_per_key: f64) -> Box<dyn Peer> {
-    peer(
-        name,
-        Family::Bloom,
-        move |keys| {
-            let mut lines = lines_for(keys, bits_per_key);
-            for &key in keys {
-                for hash in [key, second(key)] {
-                    let index = reduce(hash, lines.len());
-                    lines[index].set::<PROBES>(hash);
-                }
+    let build = move |keys: &[u64]| {
+        let mut lines = lines_for(keys, bits_per_key);
+        for &key in keys {
+            for hash in [key, second(key)] {
+                let index = reduce(hash, lines.len());
+                lines[index].set::<PROBES>(hash);
             }
-            let bytes = lines.len() * 64;
-            (lines, bytes.into())
-        },
-        |lines: &Vec<Line>, key| {
-            let has = |hash| lines[reduce(hash, lines.len())].has::<PROBES>(hash);
-            // Without a branch, both lines are loaded at the same time.
+        }
+        let bytes = lines.len() * 64;
+        (lines, bytes.into())
+    };
+    let family = Family::Bloom;
+    // Without a branch, both lines are loaded at the same time.
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = Avx2::new() {
+        let has = move |lines: &Vec<Line>, key| {
+            let has = |hash| avx2.has::<PROBES>(&lines[reduce(hash, lines.len())], hash);
             has(key) & has(second(key))
-        },
-    )
+        };
+        return peer(name, family, build, has);
+    }
+    let has = |lines: &Vec<Line>, key| {
+        let has = |hash| lines[reduce(hash, lines.len())].has::<PROBES>(hash);
+        has(key) & has(second(key))
+    };
+    peer(name, family, build, has)
 }
 
 fn register<const PROBES: usize>(name: String, bits_per_key: f64) -> Box<dyn Peer> {
@@ -129,15 +139,69 @@ struct Line([u64; 8]);
 impl Line {
     fn set<const PROBES: usize>(&mut self, hash: u64) {
         for probe in probes::<PROBES>(hash) {
-            self.0[probe as usize >> 6] |= 1 << (probe & 63);
+            self.0[(probe >> 29) as usize] |= 1 << (probe >> 23 & 63);
         }
     }
 
     #[inline]
     fn has<const PROBES: usize>(&self, hash: u64) -> bool {
-        let bit = |probe: u64| self.0[probe as usize >> 6] >> (probe & 63);
-        probes::<PROBES>(hash).into_iter().map(bit).fold(1, |all, bit| all & bit) == 1
+        let bit = |probe: u32| self.0[(probe >> 29) as usize] >> (probe >> 23 & 63);
+        probes::<PROBES>(hash).map(bit).fold(1, |all, bit| all & bit) == 1
     }
+}
+
+/// Queries with vectors. A value of this type shows that the CPU has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    fn new() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+
+    #[inline]
+    fn has<const PROBES: usize>(self, line: &Line, hash: u64) -> bool {
+        #[expect(unsafe_code, reason = "the compiler does not know that the CPU has AVX2")]
+        // SAFETY: `new` has checked it.
+        unsafe {
+            has_avx2::<PROBES>(line, hash)
+        }
+    }
+}
+
+/// The same as `Line::has`, for eight bits together.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn has_avx2<const PROBES: usize>(line: &Line, hash: u64) -> bool {
+    use std::arch::x86_64::*;
+    let quarters = line.0.map(|word| word as i64);
+    let [a, b, c, d, e, f, g, h] = quarters;
+    let low = _mm256_setr_epi64x(a, b, c, d);
+    let high = _mm256_setr_epi64x(e, f, g, h);
+    let mut has = true;
+    for first in (0..PROBES).step_by(8) {
+        let factor = |index: usize| FACTORS[(first + index).min(MAX_PROBES - 1)] as i32;
+        let is_used = |index: usize| i32::from(first + index < PROBES);
+        let of = |lane: [i32; 8]| {
+            let [a, b, c, d, e, f, g, h] = lane;
+            _mm256_setr_epi32(a, b, c, d, e, f, g, h)
+        };
+        let probes =
+            _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), of(std::array::from_fn(factor)));
+        // The highest four bits choose one of 16 words of 32 bits, the next five one of its bits.
+        let word = _mm256_srli_epi32::<28>(probes);
+        let words = _mm256_blendv_ps(
+            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
+            _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
+            _mm256_castsi256_ps(probes),
+        );
+        let bit = _mm256_srli_epi32::<27>(_mm256_slli_epi32::<4>(probes));
+        let mask = _mm256_sllv_epi32(of(std::array::from_fn(is_used)), bit);
+        has &= _mm256_testc_si256(_mm256_castps_si256(words), mask) != 0;
+    }
+    has
 }
 
 fn lines_for(keys: &[u64], bits_per_key: f64) -> Vec<Line> {
@@ -146,8 +210,8 @@ fn lines_for(keys: &[u64], bits_per_key: f64) -> Vec<Line> {
 }
 
 /// Powers of an odd number without a pattern.
-const FACTORS: [u64; MAX_PROBES] = {
-    let mut factors = [0x9e37_79b9_7f4a_7c15_u64; MAX_PROBES];
+const FACTORS: [u32; MAX_PROBES] = {
+    let mut factors = [0x9e37_79b9_u32; MAX_PROBES];
     let mut index = 1;
     while index < MAX_PROBES {
         factors[index] = factors[index - 1].wrapping_mul(factors[0]);
@@ -156,16 +220,17 @@ const FACTORS: [u64; MAX_PROBES] = {
     factors
 };
 
-/// Positions in a block of 512 bits.
+/// Products of the low half of a hash; the block is taken from the high half. The high bits of each
+/// product are a position.
 #[inline]
-fn probes<const PROBES: usize>(hash: u64) -> [u64; PROBES] {
-    std::array::from_fn(|index| hash.wrapping_mul(FACTORS[index]) >> 55)
+fn probes<const PROBES: usize>(hash: u64) -> impl Iterator<Item = u32> {
+    FACTORS[..PROBES].iter().map(move |&factor| factor.wrapping_mul(hash as u32))
 }
 
 /// The bits in a block of 64.
 #[inline]
 fn pattern<const PROBES: usize>(hash: u64) -> u64 {
-    probes::<PROBES>(hash).into_iter().fold(0, |pattern, probe| pattern | 1 << (probe >> 3))
+    probes::<PROBES>(hash).fold(0, |pattern, probe| pattern | 1 << (probe >> 26))
 }
 
 /// A second hash of a key.
@@ -236,6 +301,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn vectors_find_the_same() {
+        use super::{Avx2, Line};
+        use crate::random::Random;
+        let Some(avx2) = Avx2::new() else {
+            return;
+        };
+        let mut random = Random::new(1);
+        let mut found = 0;
+        for round in 0..100_000 {
+            // Most bits are set, so that about half of the keys are found.
+            let line = Line(std::array::from_fn(|_| {
+                random.by_ref().take(4).fold(0, |set, bits| set | bits)
+            }));
+            let hash = random.next().unwrap();
+            assert_eq!(avx2.has::<3>(&line, hash), line.has::<3>(hash), "{round}");
+            assert_eq!(avx2.has::<8>(&line, hash), line.has::<8>(hash), "{round}");
+            assert_eq!(avx2.has::<13>(&line, hash), line.has::<13>(hash), "{round}");
+            found += u32::from(line.has::<13>(hash));
+        }
+        assert!((20_000..80_000).contains(&found), "{found}");
     }
 
     /// The paper: about 50 % for a rate of 1 % in one block, at least 44 % in any Bloom filter.

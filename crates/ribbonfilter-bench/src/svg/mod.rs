@@ -24,7 +24,7 @@ const LEGEND_LINE: f64 = 21.0;
 /// The distance between two diagonals of a hatched field.
 const HATCH: f64 = 7.0;
 /// An upper bound for the average width of a letter, since the reader's font is unknown.
-const LETTER: f64 = 8.4;
+const LETTER: f64 = 8.7;
 
 /// A chart.
 pub struct Chart {
@@ -161,8 +161,8 @@ impl Chart {
         // Fields overlap slightly, so that the background does not show between them.
         let _ = writeln!(
             self.marks,
-            "<rect class=\"cell {class}\" fill=\"{}\" x=\"{left:.2}\" y=\"{top:.2}\" \
-             width=\"{:.2}\" height=\"{:.2}\"><title>{}</title></rect>",
+            "<rect class=\"cell {class}\" fill=\"{}\" shape-rendering=\"crispEdges\" x=\"{left:.2}\" \
+             y=\"{top:.2}\" width=\"{:.2}\" height=\"{:.2}\"><title>{}</title></rect>",
             light(class),
             right - left + 0.3,
             bottom - top + 0.3,
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn diagonals_stay_inside() {
         let path = diagonals([10.0, 30.0], [5.0, 9.0]);
-        assert!(path.contains("M10.0 "), "{path}");
+        assert!(path.contains("M12.0 9.0L16.0 5.0"), "{path}");
         let numbers = path.split(['M', 'L', ' ']).filter_map(|text| text.parse::<f64>().ok());
         for number in numbers {
             assert!((5.0..=30.0).contains(&number), "{number} in {path}");
