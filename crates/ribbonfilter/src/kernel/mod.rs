@@ -9,7 +9,8 @@
 //! is compiled for an instruction set in two ways. Both compile it as a whole, so that all code
 //! below is inlined and nothing is dispatched twice:
 //!
-//! - [`Kernel::run`] runs a [`Work`] once, as construction does.
+//! - [`Kernel::run`] runs a [`Work`] once, as construction does; [`Kernel::run_scalar`] one that has
+//!   no vector code of its own.
 //! - [`compile!`] gives the address of a generic function, which an opened filter keeps.
 //!
 //! This module is independent of keys, variants and files.
