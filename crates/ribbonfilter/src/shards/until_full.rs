@@ -31,7 +31,8 @@ use crate::storage::bytes::OwnedBytes;
 use crate::storage::memory::{try_grow, try_reserve};
 use alloc::vec::Vec;
 
-/// The natural number of slots: where the median fraction of slots that stay empty is smallest.
+/// The paper's natural number of slots, near which the median fraction of slots that stay empty is
+/// smallest: at this number or, with our smash, at half of it, which would double the directory.
 const fn natural_slots(width: Width) -> u64 {
     let width = width.bits() as u64;
     width * width / 4

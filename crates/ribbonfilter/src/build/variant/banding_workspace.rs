@@ -65,7 +65,7 @@ impl<B: Band, R: RightSide> BandingWorkspace<B, R> {
     pub(crate) fn is_redundant(&mut self, start: usize, coefficients: B) -> bool {
         match self.banding.insert(start, coefficients, R::ZERO) {
             Insertion::At(row) => {
-                self.banding.undo([row].into_iter());
+                self.banding.undo([row]);
                 false
             }
             Insertion::Redundant => true,
