@@ -97,7 +97,7 @@ fn main() -> ExitCode {
         Command::Edges(arguments) => print(|| edges::run(&arguments)),
         Command::Hashes(arguments) => print(|| hashes::run(&arguments)),
         Command::Blocks(arguments) => print(|| blocks::run(&arguments)),
-        Command::Spill(arguments) => print(|| spill::run(&arguments)),
+        Command::Spill(arguments) => spill::run(&arguments),
         Command::Exact(arguments) => exact::run(&arguments),
         Command::Soak(arguments) => print(|| soak::run(&arguments)),
         Command::Solutions(arguments) => print(|| solutions::run(&arguments)),

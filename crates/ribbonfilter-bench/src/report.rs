@@ -12,7 +12,7 @@ use crate::race::{Chains, Row};
 use crate::results::{Run, read, runs};
 use crate::svg::{Chart, keys_text};
 use crate::table::{Cell, Table};
-use crate::{functions, latency, peers, table1, table2, theory};
+use crate::{functions, latency, peers, spill, table1, table2, theory};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -94,6 +94,7 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     sections.push(reached());
     sections.extend(growth(&rows("sizes")?, &rows("threads")?));
     sections.extend(second(&table2, &runs));
+    sections.extend(scale(&read(&folder.join("spill.jsonl"))?, &runs));
     sections.extend(first(&read(&folder.join("table1.jsonl"))?));
     sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
         title: title.into(),
@@ -375,6 +376,15 @@ fn second(rows: &[Row], runs: &[Run]) -> Vec<Section> {
         first.text.extend(measured(runs, "table2"));
     }
     sections
+}
+
+fn scale(rows: &[spill::Spilled], runs: &[Run]) -> Option<Section> {
+    (!rows.is_empty()).then(|| Section {
+        title: "Scale: 4 * 10^9 keys".into(),
+        text: measured(runs, "spill"),
+        figures: vec![],
+        tables: vec![spill::table(rows)],
+    })
 }
 
 fn first(rows: &[table1::Row]) -> Option<Section> {

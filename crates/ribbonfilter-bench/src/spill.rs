@@ -2,7 +2,11 @@
 //! checks the filter.
 
 use crate::random::Random;
-use ribbonfilter::{Filter, Variant, Width};
+use crate::results::{Folder, Rows, Running};
+use crate::table::{Cell, Table};
+use ribbonfilter::{Filter, Plan, Variant, Width};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -32,10 +36,31 @@ pub struct Arguments {
     /// The directory for the hashes
     #[arg(long, default_value = "/var/tmp")]
     directory: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+/// What was measured of one build.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Spilled {
+    variant: String,
+    width: String,
+    keys: u64,
+    bytes: u64,
+    /// Seconds until all keys were pushed, and until the filter was built.
+    pushed: f64,
+    seconds: f64,
+    peak_memory: u64,
+    planned_memory: u64,
+    queried: u64,
+    missing: u64,
+    rate: f64,
+    planned_rate: f64,
 }
 
 /// Exits with status 1 if a key is missing, the rate is wrong or the memory limit is exceeded.
-pub fn run(arguments: &Arguments) {
+pub fn run(arguments: &Arguments) -> Result<(), String> {
+    let running = Running::begin("spill");
     println!(
         "{} keys, rate {}, {} bytes of memory allowed, hashes in {}",
         arguments.keys,
@@ -47,14 +72,34 @@ pub fn run(arguments: &Arguments) {
         Some(variant) => vec![variant],
         None => Variant::ALL.to_vec(),
     };
-    let correct = variants.into_iter().map(|variant| build_and_check(variant, arguments));
-    if correct.filter(|correct| !correct).count() > 0 {
+    let mut all_correct = true;
+    let mut measured = Vec::new();
+    for variant in variants {
+        match build(variant, arguments) {
+            Ok(spilled) => {
+                println!("{spilled}");
+                all_correct &= spilled.is_correct(arguments.memory);
+                measured.push(spilled);
+            }
+            Err(error) => {
+                println!("{variant}: {error}");
+                all_correct = false;
+            }
+        }
+    }
+    let folder = arguments.folder.begin(&["spill"])?;
+    let is_same =
+        |one: &Spilled, other: &Spilled| (&one.variant, one.keys) == (&other.variant, other.keys);
+    Rows::<Spilled>::open(&folder, "spill")?.replace(measured, is_same)?;
+    running.end(&folder)?;
+    if !all_correct {
         std::process::exit(1);
     }
+    Ok(())
 }
 
-fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
-    let (keys, probes) = (arguments.keys as u64, arguments.probes as u64);
+fn build(variant: Variant, arguments: &Arguments) -> Result<Spilled, String> {
+    let keys = arguments.keys as u64;
     let mut builder = Filter::builder()
         .variant(variant)
         .false_positive_rate(arguments.fpr)
@@ -70,38 +115,121 @@ fn build_and_check(variant: Variant, arguments: &Arguments) -> bool {
     let pushed = start.elapsed().as_secs_f64();
     let built = builder.plan().and_then(|plan| Ok((plan, builder.finish()?)));
     let seconds = start.elapsed().as_secs_f64();
-    let peak = resident("VmHWM").saturating_sub(initial);
-    let (plan, filter) = match built {
-        Ok(built) => built,
-        Err(error) => {
-            println!("{variant}: {error}");
-            return false;
-        }
-    };
+    let peak_memory = resident("VmHWM").saturating_sub(initial);
+    let (plan, filter) = built.map_err(|error| error.to_string())?;
+    let queries = queries(&filter, keys, arguments.probes as u64);
+    Ok(Spilled { pushed, seconds, peak_memory, ..Spilled::new(&plan, &filter, queries) })
+}
+
+/// Queries that were made: for keys, of which none should be missing, and the measured rate.
+struct Queries {
+    queried: u64,
+    missing: u64,
+    rate: f64,
+}
+
+fn queries(filter: &Filter, keys: u64, probes: u64) -> Queries {
     let step = (keys / probes).max(1) as usize;
     let present = Random::new(1).take(keys as usize).step_by(step);
-    let missing = present.filter(|&hash| !filter.contains_hash(hash)).count();
+    let missing = present.filter(|&hash| !filter.contains_hash(hash)).count() as u64;
     let found = Random::new(2).take(probes as usize).filter(|&hash| filter.contains_hash(hash));
     let rate = found.count() as f64 / probes as f64;
-    println!(
-        "{variant} w = {}: {} bytes, {:.3} bits per key; {pushed:.1} s to push, {seconds:.1} s in \
-         total, {:.0} ns per key",
-        filter.width(),
-        filter.size_in_bytes(),
-        filter.bits_per_key(),
-        seconds * 1e9 / keys as f64,
-    );
-    println!(
-        "    resident set at most {:.1} MB, planned {:.1} MB; {missing} of {} keys missing; rate \
-         {rate:.6}, planned {:.6}",
-        peak as f64 / 1e6,
-        plan.peak_memory() as f64 / 1e6,
-        keys.div_ceil(step as u64),
-        plan.expected_rate(),
-    );
-    // Five standard deviations of the measured rate.
-    let tolerance = 5.0 * (plan.expected_rate() / probes as f64).sqrt();
-    missing == 0 && rate <= plan.expected_rate() + tolerance && peak <= arguments.memory
+    Queries { queried: keys.div_ceil(step as u64), missing, rate }
+}
+
+impl Spilled {
+    fn new(plan: &Plan, filter: &Filter, Queries { queried, missing, rate }: Queries) -> Self {
+        Self {
+            variant: filter.variant().to_string(),
+            width: filter.width().to_string(),
+            keys: filter.len(),
+            bytes: filter.size_in_bytes() as u64,
+            pushed: 0.0,
+            seconds: 0.0,
+            peak_memory: 0,
+            planned_memory: plan.peak_memory(),
+            queried,
+            missing,
+            rate,
+            planned_rate: plan.expected_rate(),
+        }
+    }
+
+    fn is_correct(&self, memory: u64) -> bool {
+        // Five standard deviations of the measured rate.
+        let tolerance = 5.0 * (self.planned_rate / self.queried as f64).sqrt();
+        self.missing == 0
+            && self.rate <= self.planned_rate + tolerance
+            && self.peak_memory <= memory
+    }
+
+    fn bits_per_key(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.keys as f64
+    }
+
+    fn nanoseconds(&self) -> f64 {
+        self.seconds * 1e9 / self.keys as f64
+    }
+}
+
+impl fmt::Display for Spilled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variant, width, bytes, pushed, seconds, .. } = self;
+        writeln!(
+            f,
+            "{variant} w = {width}: {bytes} bytes, {:.3} bits per key; {pushed:.1} s to push, \
+             {seconds:.1} s in total, {:.0} ns per key",
+            self.bits_per_key(),
+            self.nanoseconds(),
+        )?;
+        write!(
+            f,
+            "    resident set at most {:.1} MB, planned {:.1} MB; {} of {} keys missing; rate \
+             {:.6}, planned {:.6}",
+            self.peak_memory as f64 / 1e6,
+            self.planned_memory as f64 / 1e6,
+            self.missing,
+            self.queried,
+            self.rate,
+            self.planned_rate,
+        )
+    }
+}
+
+/// The table of the report.
+pub fn table(rows: &[Spilled]) -> Table {
+    let line = |row: &Spilled| {
+        vec![
+            Cell::text(format!("{} w={}, {:.0e} keys", row.variant, row.width, row.keys as f64)),
+            Cell::number(row.bits_per_key(), 3),
+            Cell::number(row.seconds, 0),
+            Cell::number(row.nanoseconds(), 0),
+            Cell::number(row.peak_memory as f64 / 1e9, 2),
+            Cell::number(row.planned_memory as f64 / 1e9, 2),
+            Cell::text(format!("{} of {}", row.missing, row.queried)),
+            Cell::number(row.rate, 6),
+            Cell::number(row.planned_rate, 6),
+        ]
+    };
+    Table {
+        title: "Builds with the hashes on disk".into(),
+        note: "Keys are pushed one after the other; the time includes that. The hashes \
+               take 8 bytes per key on disk. Memory in GB. As many absent keys as keys were queried \
+               for the rate."
+            .into(),
+        columns: vec![
+            "filter",
+            "bits per key",
+            "seconds",
+            "ns per key",
+            "memory",
+            "planned",
+            "keys missing",
+            "rate",
+            "planned",
+        ],
+        rows: rows.iter().map(line).collect(),
+    }
 }
 
 /// Resets the peak of the resident set, where the system allows it. Returns the current size.
