@@ -82,27 +82,29 @@ impl Workload {
         rows.into_iter().flatten().collect()
     }
 
-    /// Measures only chains of queries, in several rounds.
+    /// Measures only chains of queries, in several rounds over all filters.
     pub fn chains(&self, peers: &[Box<dyn Peer>], progress: &mut Progress) -> Vec<Chains> {
-        let mut rows = Vec::new();
-        for peer in peers {
-            progress.doing(peer.name(), 1, 1);
-            let contender = peer.build(&self.keys);
-            let measure = |queries, fence| {
-                let times = (0..self.rounds).map(|_| self.chain(&*contender, queries, fence));
-                times.reduce(Times::and).expect("at least one round").min
-            };
-            rows.push(Chains {
-                name: peer.name().into(),
-                family: peer.family(),
-                keys: self.keys.len() as u64,
-                guessed: measure(0, false),
-                absent: measure(0, true),
-                half: measure(1, true),
-                present: measure(2, true),
-            });
+        let built: Vec<_> = peers.iter().map(|peer| peer.build(&self.keys)).collect();
+        let mut times = vec![[f64::INFINITY; 4]; peers.len()];
+        for round in 1..=self.rounds {
+            for ((peer, contender), times) in peers.iter().zip(&built).zip(&mut times) {
+                progress.doing(peer.name(), round, self.rounds);
+                let kinds = [(0, false), (0, true), (1, true), (2, true)];
+                for (time, (queries, fence)) in times.iter_mut().zip(kinds) {
+                    *time = time.min(self.chain(&**contender, queries, fence).min);
+                }
+            }
         }
-        rows
+        let row = |(peer, [guessed, absent, half, present]): (&Box<dyn Peer>, [f64; 4])| Chains {
+            name: peer.name().into(),
+            family: peer.family(),
+            keys: self.keys.len() as u64,
+            guessed,
+            absent,
+            half,
+            present,
+        };
+        peers.iter().zip(times).map(row).collect()
     }
 
     fn build(&self, peer: &dyn Peer) -> (Box<dyn Contender>, Times) {
