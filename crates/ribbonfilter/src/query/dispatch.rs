@@ -41,6 +41,10 @@ use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::{Variant, Width};
 
+/// No shape has functions of its own: all queries locate, then evaluate. WebAssembly is downloaded
+/// before it runs, so its size matters: the functions for all shapes would be 120 kB.
+pub(super) const COMPACT: bool = cfg!(target_arch = "wasm32");
+
 /// The choice of functions for a kind of query.
 pub(crate) trait Fuse: QueryKind {
     /// The functions compiled for the shape of a filter of `len` bytes, if there are any.
@@ -50,14 +54,14 @@ pub(crate) trait Fuse: QueryKind {
 impl Fuse for Membership {
     #[inline(always)]
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        Some(membership(footer, len, kernel))
+        (!COMPACT).then(|| membership(footer, len, kernel))
     }
 }
 
 impl Fuse for Retrieval {
     #[inline(always)]
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        retrieval(footer, len, kernel)
+        if COMPACT { None } else { retrieval(footer, len, kernel) }
     }
 }
 
@@ -197,7 +201,12 @@ fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrie
 /// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
-    with_band!(width, B => {
-        evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
-    })
+    match width {
+        // The widths that no plan has by default.
+        Width::W16 if COMPACT => evaluations::plain::<u16>,
+        Width::W32 if COMPACT => evaluations::plain::<u32>,
+        _ => with_band!(width, B => {
+            evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
+        }),
+    }
 }
