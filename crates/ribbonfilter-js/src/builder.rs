@@ -64,7 +64,7 @@ fn fail(error: &BuildError) {
 /// `target` says what `amount` is: 0 nothing, 1 a rate, 2 bits per key, 3 bytes, 4 columns. `variant`
 /// and `width` count from 1 in the order of the library's lists; 0 leaves the choice to the planner. A
 /// negative `max_memory` stands for no limit. `bits` and `fingerprint_bits` are those of a function.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[expect(clippy::too_many_arguments, reason = "numbers are all that WebAssembly can pass")]
 pub extern "C" fn builder(
     what: u32,
@@ -110,7 +110,7 @@ pub extern "C" fn builder(
 ///
 /// # Safety
 /// `builder` is a handle, and `key_hashes` has `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn push_hashes(
     builder: *mut Builder,
     key_hashes: *const u64,
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn push_hashes(
 ///
 /// # Safety
 /// As for [`push_hashes`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn push_hashes_in(
     builder: *mut Builder,
     group_hash: u64,
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn push_hashes_in(
 ///
 /// # Safety
 /// `builder` is a handle, `key_hashes` and `values` have `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn push_pairs(
     builder: *mut Builder,
     key_hashes: *const u64,
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn push_pairs(
 ///
 /// # Safety
 /// `builder` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn plan(builder: *const Builder, keys: f64, figure: u32) -> f64 {
     // SAFETY: the caller passes a handle that is not freed.
     let planned = match unsafe { &*builder } {
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn plan(builder: *const Builder, keys: f64, figure: u32) -
 ///
 /// # Safety
 /// `builder` is a handle, and is not used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn finish(builder: *mut Builder) -> *mut Structure {
     // SAFETY: the handle is the address of a box, and the caller gives it up.
     let built = match *unsafe { Box::from_raw(builder) } {
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn finish(builder: *mut Builder) -> *mut Structure {
 ///
 /// # Safety
 /// `builder` is a handle, and is not used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn discard(builder: *mut Builder) {
     // SAFETY: the handle is the address of a box, and the caller gives it up.
     drop(unsafe { Box::from_raw(builder) });

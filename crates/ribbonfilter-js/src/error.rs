@@ -85,31 +85,31 @@ pub(crate) fn set_open(error: &OpenError) {
 }
 
 /// The class of the last failure, a number of [`ErrorKind`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn error_kind() -> u32 {
     LAST.0.borrow().kind as u32
 }
 
 /// Which error of opening the last failure is; 0 if its text is a message.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn error_code() -> u32 {
     LAST.0.borrow().code
 }
 
 /// The first or the second number of the last failure.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn error_number(index: usize) -> f64 {
     LAST.0.borrow().numbers[index & 1]
 }
 
 /// The address of the last failure's text, in UTF-8.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn error_text() -> *const u8 {
     LAST.0.borrow().text.as_ptr()
 }
 
 /// The length of the last failure's text.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn error_len() -> usize {
     LAST.0.borrow().text.len()
 }

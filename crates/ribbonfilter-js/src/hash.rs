@@ -8,7 +8,7 @@ use ribbonfilter::Key;
 ///
 /// # Safety
 /// `bytes` has the sum of all lengths, `lengths` and `hashes` have `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn hash_keys(
     bytes: *const u8,
     lengths: *const u32,
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn hash_keys(
 ///
 /// # Safety
 /// `integers` has `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn hash_integers(
     integers: *mut u64,
     count: usize,

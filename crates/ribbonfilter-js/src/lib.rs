@@ -15,7 +15,8 @@
 //!
 //! The module for queries is built without the feature `build`; the linker then leaves out all of the
 //! library that only builders use. On other targets than wasm32 this is an ordinary library, so that
-//! lints and tests of the workspace include it.
+//! lints and tests of the workspace include it; there its functions are not exported, since some have the
+//! names of functions of C.
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![expect(unsafe_code, reason = "addresses from JavaScript")]
 

@@ -12,7 +12,7 @@ fn layout(len: usize) -> Option<Layout> {
 }
 
 /// Allocates `len` bytes. Returns null if `len` is 0 or the memory cannot grow.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn allocate(len: usize) -> *mut u8 {
     // SAFETY: the size is not zero.
     layout(len).map_or(core::ptr::null_mut(), |layout| unsafe { alloc(layout) })
@@ -22,7 +22,7 @@ pub extern "C" fn allocate(len: usize) -> *mut u8 {
 ///
 /// # Safety
 /// `address` comes from [`allocate`] with the same `len`, and is not used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn deallocate(address: *mut u8, len: usize) {
     if let Some(layout) = layout(len) {
         // SAFETY: the caller passes what `allocate` returned for this layout.
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn deallocate(address: *mut u8, len: usize) {
 
 /// Allocates a buffer of `len` bytes, to be filled and opened. Returns its handle, or null if the
 /// memory cannot grow.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn buffer(len: usize) -> *mut OwnedBytes {
     match OwnedBytes::zeroed(len) {
         Ok(bytes) => Box::into_raw(Box::new(bytes)),
@@ -47,7 +47,7 @@ pub extern "C" fn buffer(len: usize) -> *mut OwnedBytes {
 ///
 /// # Safety
 /// `buffer` is a handle from [`buffer`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn buffer_bytes(buffer: *mut OwnedBytes) -> *mut u8 {
     // SAFETY: the caller passes a handle that is not freed.
     unsafe { (*buffer).as_mut().as_mut_ptr() }

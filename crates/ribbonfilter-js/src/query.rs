@@ -32,7 +32,7 @@ impl Structure {
 ///
 /// # Safety
 /// `structure` is a handle, and `key` has `len` bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn has_bytes(
     structure: *const Structure,
     key: *const u8,
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn has_bytes(
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn has_integer(structure: *const Structure, key: f64) -> bool {
     // SAFETY: the caller passes a handle that is not freed.
     let structure = unsafe { &*structure };
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn has_integer(structure: *const Structure, key: f64) -> b
 ///
 /// # Safety
 /// `structure` is a handle, `key_hashes` and `hits` have `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn has_hashes(
     structure: *const Structure,
     key_hashes: *const u64,
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn has_hashes(
 ///
 /// # Safety
 /// As for [`has_hashes`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn covers_hashes(
     structure: *const Structure,
     key_hashes: *const u64,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn covers_hashes(
 ///
 /// # Safety
 /// As for [`has_hashes`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn has_hashes_in(
     structure: *const Structure,
     group_hash: u64,
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn has_hashes_in(
 ///
 /// # Safety
 /// `structure` is a handle, `key_hashes` and `values` have `count` elements.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn get_hashes(
     structure: *const Structure,
     key_hashes: *const u64,

@@ -110,7 +110,7 @@ pub(crate) fn handed_out(opened: Result<Structure, OpenError>) -> *mut Structure
 ///
 /// # Safety
 /// `buffer` is a handle from [`buffer`](crate::memory::buffer), and is not used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn open(buffer: *mut OwnedBytes, expected: u32) -> *mut Structure {
     // SAFETY: the handle is the address of a box, and the caller gives it up.
     let bytes = unsafe { Box::from_raw(buffer) };
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn open(buffer: *mut OwnedBytes, expected: u32) -> *mut St
 ///
 /// # Safety
 /// `structure` is a handle, and is not used again.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn close(structure: *mut Structure) {
     // SAFETY: the handle is the address of a box, and the caller gives it up.
     drop(unsafe { Box::from_raw(structure) });
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn close(structure: *mut Structure) {
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn verify(structure: *const Structure) -> bool {
     // SAFETY: the caller passes a handle that is not freed.
     let verified = unsafe { &*structure }.verify();
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn verify(structure: *const Structure) -> bool {
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn bytes(structure: *const Structure) -> *const u8 {
     // SAFETY: the caller passes a handle that is not freed.
     unsafe { &*structure }.as_bytes().as_ptr()
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn bytes(structure: *const Structure) -> *const u8 {
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn byte_length(structure: *const Structure) -> usize {
     // SAFETY: the caller passes a handle that is not freed.
     unsafe { &*structure }.as_bytes().len()
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn byte_length(structure: *const Structure) -> usize {
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn key_seed(structure: *const Structure) -> u64 {
     // SAFETY: the caller passes a handle that is not freed.
     unsafe { &*structure }.key_seed()
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn key_seed(structure: *const Structure) -> u64 {
 ///
 /// # Safety
 /// `structure` is a handle.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn property(structure: *const Structure, number: u32) -> f64 {
     // SAFETY: the caller passes a handle that is not freed.
     unsafe { &*structure }.property(number)

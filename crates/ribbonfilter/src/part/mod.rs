@@ -124,7 +124,7 @@ impl Filter {
         let first = parts.first().ok_or(JoinError::Empty)?;
         check_all_given(first, parts)?;
         let mut joined =
-            OwnedBytes::allocate(first.footer.shape.data_bytes() as usize + FOOTER_BYTES)?;
+            OwnedBytes::allocate(first.footer.shape.data_bytes() + FOOTER_BYTES as u64)?;
         for (position, part) in parts.iter().enumerate() {
             let bytes = part.intact_bytes(position)?;
             part::put_back(joined.as_mut(), bytes, &part.footer, &part.range);

@@ -34,15 +34,18 @@ use super::balanced::Balanced;
 use super::bumped::Bumped;
 use super::single::{Find, Fingerprints, QueryKind, Zero};
 use super::solution::{Any, Assumptions, Eight, Few, FewWhole, One, SMALL_BYTES, Sixteen, Small};
-use super::{Evaluation, Fused, Membership, Retrieval, batch, evaluation as evaluations, single};
+use super::{
+    Evaluation, Fused, Locator, Membership, Retrieval, batch, evaluation as evaluations, single,
+};
 use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::{Variant, Width};
 
-/// No shape has functions of its own: all queries locate, then evaluate. WebAssembly is downloaded
-/// before it runs, so its size matters: the functions for all shapes would be 120 kB.
+/// Few functions instead of fast ones: nearly all queries locate, then evaluate in a second call.
+/// WebAssembly is downloaded before it runs, so its size matters, and the functions for all shapes
+/// would be 120 kB. It has no prefetch either, for which the ring of a batch is made.
 pub(super) const COMPACT: bool = cfg!(target_arch = "wasm32");
 
 /// The choice of functions for a kind of query.
@@ -54,7 +57,10 @@ pub(crate) trait Fuse: QueryKind {
 impl Fuse for Membership {
     #[inline(always)]
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        (!COMPACT).then(|| membership(footer, len, kernel))
+        match COMPACT {
+            true => compact(footer.shape.width),
+            false => Some(membership(footer, len, kernel)),
+        }
     }
 }
 
@@ -83,6 +89,16 @@ impl Finds {
             _ => Self::Fingerprints,
         }
     }
+}
+
+/// The only functions in compact code: batches of the widths that plans have by default.
+fn compact(width: Width) -> Option<Fused<Membership>> {
+    let batch = match width {
+        Width::W16 | Width::W32 => return None,
+        Width::W64 => batch::in_chunks::<Membership, u64>,
+        Width::W128 => batch::in_chunks::<Membership, u128>,
+    };
+    Some(Fused { single: single::by_steps::<Membership, Locator>, batch: Some(batch) })
 }
 
 /// The functions for a filter of `len` bytes.

@@ -52,8 +52,9 @@ impl OwnedBytes {
         Ok(Self::allocate(len)?)
     }
 
-    /// `len` zero bytes.
-    pub(crate) fn allocate(len: usize) -> Result<Self, OutOfMemory> {
+    /// `len` zero bytes. On 32-bit targets a plan may be larger than the address space.
+    pub(crate) fn allocate(len: impl TryInto<usize>) -> Result<Self, OutOfMemory> {
+        let len = len.try_into().map_err(|_| OutOfMemory::new(usize::MAX))?;
         let (line, count) = (Line([0; 64]), len.div_ceil(64));
         let lines = match len >= HUGE_FROM {
             true => crate::storage::memory::try_filled_huge(line, count)?,
