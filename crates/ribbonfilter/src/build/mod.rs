@@ -125,7 +125,7 @@ fn attempt<V: Value>(
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<(OwnedBytes, u64), Failure> {
-    let mut bytes = OwnedBytes::zeroed(plan.size_in_bytes() as usize)?;
+    let mut bytes = OwnedBytes::allocate(plan.size_in_bytes())?;
     let solved = match plan.keys() {
         0 => Solved::default(),
         _ => solve(&mut Task { plan, keys, bytes: bytes.as_mut(), resources, progress })?,

@@ -501,7 +501,7 @@ fn assemble(
         groups: &rules,
     };
     let table = content.table().ok_or(BuildError::Collision)?;
-    let mut bytes = OwnedBytes::zeroed(content.size_in_bytes(&table) as usize)?;
+    let mut bytes = OwnedBytes::allocate(content.size_in_bytes(&table))?;
     content.write(&table, bytes.as_mut());
     Ok(bytes)
 }

@@ -194,7 +194,7 @@ impl<D: AsRef<[u8]>> Filter<D> {
     fn some_columns(&self, first: u32, columns: Columns) -> Result<Filter, ShrinkError> {
         let (from, all) = (self.whole_bytes()?, self.footer());
         let shape = of_columns(&all.shape, columns);
-        let mut smaller = OwnedBytes::zeroed(shape.data_bytes() as usize + format::FOOTER_BYTES)?;
+        let mut smaller = OwnedBytes::allocate(shape.data_bytes() + format::FOOTER_BYTES as u64)?;
         let to = smaller.as_mut();
         all.shape.layout().copy_columns(from, first as usize, &shape.layout(), to);
         let homogeneous = shape.variant == Variant::Homogeneous && !self.is_empty();

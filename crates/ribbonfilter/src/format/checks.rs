@@ -3,9 +3,9 @@
 use super::FOOTER_BYTES;
 use super::fields::{at, get, put};
 use super::kind::kind_of;
+use crate::Key;
 use crate::error::{Kind, OpenError};
 use crate::ribbon::equation::fold;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The last two bytes of every structure of this family.
 pub(super) const MAGIC: [u8; 2] = [b'R', 0xbf];
@@ -36,7 +36,7 @@ pub(super) fn ensure(valid: bool, field: &'static str) -> Result<(), OpenError> 
 
 /// Splits the footer from the data that precede it, and checks magic number, version and checksum
 /// of the footer.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn split_footer(bytes: &[u8]) -> Result<(&[u8], &[u8; FOOTER_BYTES]), OpenError> {
     let Some((data, raw)) = bytes.split_last_chunk::<FOOTER_BYTES>() else {
         return Err(OpenError::TooShort { len: bytes.len(), needed: FOOTER_BYTES });
@@ -53,7 +53,7 @@ pub(super) fn last_of<const N: usize>(data: &[u8]) -> Result<&[u8; N], OpenError
 }
 
 /// Checks that the footer describes a structure of this kind.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn check_kind(raw: &[u8; FOOTER_BYTES], expected: Kind) -> Result<(), OpenError> {
     let found = kind_of(raw);
     if found == expected { Ok(()) } else { Err(OpenError::WrongKind { expected, found }) }
@@ -66,7 +66,7 @@ pub(super) fn is_recognised(raw: &[u8; FOOTER_BYTES]) -> bool {
 }
 
 /// Checks magic number, version and checksum of the footer, and reports what is wrong.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
     if raw[at::MAGIC] != MAGIC {
         return Err(OpenError::NotAFilter);
@@ -82,7 +82,7 @@ fn check_recognised(raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
 }
 
 /// Checks that exactly `data` bytes precede the footer.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn check_length(bytes: &[u8], data: u64) -> Result<(), OpenError> {
     let (len, expected) = (bytes.len() as u64, data.saturating_add(FOOTER_BYTES as u64));
     if len == expected { Ok(()) } else { Err(OpenError::WrongLength { len, expected }) }
@@ -107,14 +107,14 @@ pub(super) fn write_checks(bytes: &mut [u8]) {
 /// other fields of the footer.
 pub(super) fn data_check(bytes: &[u8]) -> u64 {
     let covered = bytes.len() - FOOTER_BYTES + at::DATA_CHECK.start;
-    xxh3_64(&bytes[..covered]) & 0xffff_ffff
+    bytes[..covered].key_hash(0) & 0xffff_ffff
 }
 
 /// The footer checksum: 16 bits over all other fields of the footer, the data checksum included.
 ///
 /// Engines open a filter for every lookup, and a general hash took longer than the rest of
 /// opening together. Here three multiplications mix all five words.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn footer_check(raw: &[u8; FOOTER_BYTES]) -> u64 {
     let word =
         |number: usize| u64::from_le_bytes(raw[8 * number..][..8].try_into().expect("eight bytes"));

@@ -32,7 +32,7 @@ pub(super) mod at {
     pub(in crate::format) const MAGIC: Range<usize> = 38..40;
 }
 
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn get(raw: &[u8; FOOTER_BYTES], field: Range<usize>) -> u64 {
     // One load of eight bytes for any field, because opening mostly consists of these reads. A
     // field near the end is loaded from the last eight bytes and shifted further.

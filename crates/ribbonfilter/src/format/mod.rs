@@ -115,7 +115,7 @@ impl Footer {
 
     /// Reads the footer into `self`. Engines open a filter for every query, and returning a
     /// `Footer` by value takes longer than decoding it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn fill(&mut self, bytes: &[u8], kind: Kind) -> Result<(), OpenError> {
         self.fill_from_end(bytes, kind)?;
         check_length(bytes, self.shape.data_bytes())
@@ -123,7 +123,7 @@ impl Footer {
 
     /// Reads the footer without checking the length of the data, and returns the data that
     /// precede the footer.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn fill_from_end<'a>(&mut self, bytes: &'a [u8], kind: Kind) -> Result<&'a [u8], OpenError> {
         let (data, raw) = split_footer(bytes)?;
         self.decode(data, raw, kind)?;
@@ -132,7 +132,7 @@ impl Footer {
 
     /// Decodes the footer from its bytes `raw`, and the directory of layers from the end of the
     /// data that precede it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn decode(
         &mut self,
         data: &[u8],
@@ -153,7 +153,7 @@ impl Footer {
     }
 
     /// Decodes the fields of the footer, without the directory of layers.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn decode_fixed(&mut self, raw: &[u8; FOOTER_BYTES]) -> Result<(), OpenError> {
         let what = raw[at::WHAT];
         let columns = get(raw, at::COLUMNS);
@@ -186,7 +186,7 @@ impl Footer {
     }
 
     /// Rejects what no builder writes, so that no query can leave the buffer.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn check(&self, features: u8) -> Result<(), OpenError> {
         let shape = &self.shape;
         ensure((self.keys == 0) == (shape.segment_slots == 0), "number of slots")?;
@@ -286,7 +286,7 @@ fn features(raw: &[u8; FOOTER_BYTES]) -> u8 {
 }
 
 /// Reads the shards of a Balanced ribbon, from the field that holds the rate of other variants.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn decode_balance(raw: &[u8; FOOTER_BYTES], shape: &Shape) -> Result<Balance, OpenError> {
     let balance =
         Balance { shard_bits: raw[at::SHARD_BITS].into(), overload: raw[at::OVERLOAD].into() };

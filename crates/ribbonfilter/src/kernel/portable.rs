@@ -22,6 +22,10 @@ impl Instructions for Portable {
         columns: u8,
     ) -> u8 {
         let masks = coefficients.over_blocks::<B>();
+        if cfg!(target_arch = "wasm32") {
+            // SAFETY: as the caller guarantees.
+            return unsafe { parities_one_by_one::<B>(parts, masks, columns) };
+        }
         // SAFETY: the caller guarantees that eight words can be read from each part on, and `column`
         // is below eight.
         let word = |column: usize| unsafe { selected::<B>(parts, masks, column) };
@@ -38,16 +42,48 @@ impl Instructions for Portable {
 /// `column + 1` words of a block must be readable from each of the first [`Band::PARTS`] parts on.
 #[inline(always)]
 unsafe fn selected<B: Band>(parts: [*const u8; 3], masks: [u64; 3], column: usize) -> u64 {
-    (0..B::PARTS).fold(0, |sum, part| {
+    let mut sum = 0;
+    for part in 0..B::PARTS {
         // SAFETY: the caller guarantees that this word can be read.
-        let bytes = unsafe {
-            let begin = parts[part].add(column * B::WORD_BYTES);
-            core::slice::from_raw_parts(begin, B::WORD_BYTES)
-        };
-        let mut padded = [0; 8];
-        padded[..B::WORD_BYTES].copy_from_slice(bytes);
-        sum ^ u64::from_le_bytes(padded) & masks[part]
-    })
+        sum ^= masks[part] & unsafe { word_at::<B>(parts[part].add(column * B::WORD_BYTES)) };
+    }
+    sum
+}
+
+/// The little-endian word of a block at an address, of any alignment.
+///
+/// # Safety
+/// A word of a block must be readable there.
+#[inline(always)]
+unsafe fn word_at<B: Band>(address: *const u8) -> u64 {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        match B::WORD_BYTES {
+            8 => u64::from_le(address.cast::<u64>().read_unaligned()),
+            4 => u32::from_le(address.cast::<u32>().read_unaligned()).into(),
+            _ => u16::from_le(address.cast::<u16>().read_unaligned()).into(),
+        }
+    }
+}
+
+/// The parities of the first columns up to the last of `columns`. One population count per column is
+/// the shortest code, and WebAssembly always has the instruction.
+///
+/// # Safety
+/// As for [`Instructions::parities`].
+#[inline(always)]
+unsafe fn parities_one_by_one<B: Band>(parts: [*const u8; 3], masks: [u64; 3], columns: u8) -> u8 {
+    let (mut parities, mut column) = (0, 0);
+    while columns >> column != 0 {
+        // SAFETY: the caller guarantees eight words, and `column` is below eight.
+        let sum = unsafe { selected::<B>(parts, masks, column) };
+        parities |= ((sum.count_ones() & 1) as u8) << column;
+        column += 1;
+        if column == GROUP {
+            break;
+        }
+    }
+    parities
 }
 
 /// The parity of a solution's only column. No vector instruction is faster for one word.

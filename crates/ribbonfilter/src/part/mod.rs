@@ -124,7 +124,7 @@ impl Filter {
         let first = parts.first().ok_or(JoinError::Empty)?;
         check_all_given(first, parts)?;
         let mut joined =
-            OwnedBytes::zeroed(first.footer.shape.data_bytes() as usize + FOOTER_BYTES)?;
+            OwnedBytes::allocate(first.footer.shape.data_bytes() + FOOTER_BYTES as u64)?;
         for (position, part) in parts.iter().enumerate() {
             let bytes = part.intact_bytes(position)?;
             part::put_back(joined.as_mut(), bytes, &part.footer, &part.range);
@@ -159,7 +159,7 @@ impl Part {
     /// A part of a filter.
     fn of(filter: &[u8], footer: &Footer, label: Label) -> Result<Self, ShrinkError> {
         let range = BlockRange::new(&footer.shape, label.number, label.parts);
-        let mut bytes = OwnedBytes::zeroed(part::part_bytes(footer, &range))?;
+        let mut bytes = OwnedBytes::allocate(part::part_bytes(footer, &range))?;
         part::write(bytes.as_mut(), filter, footer, &range, label);
         Ok(Self::open(bytes).expect("what was cut can be opened"))
     }

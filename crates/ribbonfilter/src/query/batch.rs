@@ -10,12 +10,14 @@
 //! evaluations for its cache lines to arrive. Key `i` occupies entry `i % AHEAD`. The loop reads
 //! an entry before it replaces it with key `i + AHEAD`, so no located key is lost.
 
-use super::single::{Find, Located, Opened, QueryKind, by_steps, query};
-use super::solution::{Assumptions, SMALL_BYTES};
+use super::dispatch::COMPACT;
+use super::single::{Find, Fingerprints, Located, Opened, QueryKind, by_steps, query};
+use super::solution::{Any, Assumptions, SMALL_BYTES};
 use super::{Locate, Probe};
-use crate::kernel::cold_path;
-use crate::kernel::{Instructions, compile, prefetch};
+use crate::kernel::portable::Portable;
+use crate::kernel::{Instructions, cold_path, compile, prefetch};
 use crate::ribbon::width::Band;
+use core::hint::black_box;
 
 /// Keys that are located and prefetched ahead of the key that is evaluated.
 const AHEAD: usize = 32;
@@ -121,12 +123,42 @@ pub(super) fn run<K: QueryKind, L: Locate>(
         }
         return;
     }
+    if COMPACT && probe.batch.is_none() {
+        for (&key_hash, result) in key_hashes.iter().zip(results) {
+            *result = probe.query(bytes, key_hash);
+        }
+        return;
+    }
     let is_done = match probe.batch {
         Some(_) => probe.query_fused(bytes, key_hashes, results),
         None => probe.open(bytes, |opened| by_chunks(opened, key_hashes, &mut *results)).is_some(),
     };
     if !is_done {
         results.fill(K::UNKNOWN);
+    }
+}
+
+/// A batch of key hashes for compact code: the keys of a chunk are located together, then evaluated
+/// one by one.
+pub(super) fn in_chunks<'a, K: QueryKind, B: Band>(
+    opened: Opened<'a, Probe<K>>,
+    key_hashes: &[u64],
+    results: &mut [K::Result],
+) {
+    let (bytes, solution) = (opened.target().bytes(), &opened.probe.target.solution);
+    let mut chunk = [Located::UNKNOWN; CHUNK];
+    for (key_hashes, results) in key_hashes.chunks(CHUNK).zip(results.chunks_mut(CHUNK)) {
+        let chunk = &mut chunk[..key_hashes.len()];
+        opened.probe.locator.locate_many(opened.target(), key_hashes, chunk);
+        if bytes.len() > CACHED_BYTES {
+            // These loads depend on nothing, so the CPU waits for all of them together.
+            let first_bytes =
+                chunk.iter().map(|located| bytes.get(solution.offset_of(located.slot)));
+            black_box(first_bytes.fold(0, |sum, byte| sum ^ byte.copied().unwrap_or_default()));
+        }
+        for ((&key_hash, &located), result) in key_hashes.iter().zip(&*chunk).zip(results) {
+            *result = evaluate::<_, K, B, Any, Fingerprints>(Portable, opened, located, key_hash);
+        }
     }
 }
 

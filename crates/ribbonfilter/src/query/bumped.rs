@@ -47,7 +47,7 @@ pub(crate) struct Bumps {
 }
 
 /// A layer that begins at `first_slot`, as a system.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(super) fn system(
     layer: Layer,
     first_slot: u64,
@@ -65,7 +65,7 @@ pub(super) fn system(
 }
 
 impl Bumps {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn new(footer: &Footer, layout: &Layout) -> Self {
         let shape = &footer.shape;
         let (width, smash, last_seed) = (shape.width, shape.smash, Seed::new(footer.seed));

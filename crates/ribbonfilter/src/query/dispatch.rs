@@ -34,12 +34,19 @@ use super::balanced::Balanced;
 use super::bumped::Bumped;
 use super::single::{Find, Fingerprints, QueryKind, Zero};
 use super::solution::{Any, Assumptions, Eight, Few, FewWhole, One, SMALL_BYTES, Sixteen, Small};
-use super::{Evaluation, Fused, Membership, Retrieval, batch, evaluation as evaluations, single};
+use super::{
+    Evaluation, Fused, Locator, Membership, Retrieval, batch, evaluation as evaluations, single,
+};
 use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::shape::Shape;
 use crate::ribbon::width::{Band, with_band};
 use crate::{Variant, Width};
+
+/// Few functions instead of fast ones: nearly all queries locate, then evaluate in a second call.
+/// WebAssembly is downloaded before it runs, so its size matters, and the functions for all shapes
+/// would be 120 kB. It has no prefetch either, for which the ring of a batch is made.
+pub(super) const COMPACT: bool = cfg!(target_arch = "wasm32");
 
 /// The choice of functions for a kind of query.
 pub(crate) trait Fuse: QueryKind {
@@ -50,14 +57,17 @@ pub(crate) trait Fuse: QueryKind {
 impl Fuse for Membership {
     #[inline(always)]
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        Some(membership(footer, len, kernel))
+        match COMPACT {
+            true => compact(footer.shape.width),
+            false => Some(membership(footer, len, kernel)),
+        }
     }
 }
 
 impl Fuse for Retrieval {
     #[inline(always)]
     fn fused(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Self>> {
-        retrieval(footer, len, kernel)
+        if COMPACT { None } else { retrieval(footer, len, kernel) }
     }
 }
 
@@ -79,6 +89,16 @@ impl Finds {
             _ => Self::Fingerprints,
         }
     }
+}
+
+/// The only functions in compact code: batches of the widths that plans have by default.
+fn compact(width: Width) -> Option<Fused<Membership>> {
+    let batch = match width {
+        Width::W16 | Width::W32 => return None,
+        Width::W64 => batch::in_chunks::<Membership, u64>,
+        Width::W128 => batch::in_chunks::<Membership, u128>,
+    };
+    Some(Fused { single: single::by_steps::<Membership, Locator>, batch: Some(batch) })
 }
 
 /// The functions for a filter of `len` bytes.
@@ -197,7 +217,12 @@ fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrie
 /// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
-    with_band!(width, B => {
-        evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
-    })
+    match width {
+        // The widths that no plan has by default.
+        Width::W16 if COMPACT => evaluations::plain::<u16>,
+        Width::W32 if COMPACT => evaluations::plain::<u32>,
+        _ => with_band!(width, B => {
+            evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
+        }),
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Locator {
 }
 
 impl Locator {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn new(footer: &Footer, layout: &Layout) -> Self {
         let shape = &footer.shape;
         let metadata = layout.size_in_bytes() as usize;
@@ -44,7 +44,7 @@ impl Locator {
 }
 
 impl Locate for Locator {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
         if self.is_layered {
             return self.bumps.locate(&self.system, opened, key_hash);
@@ -55,7 +55,7 @@ impl Locate for Locator {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn locate_many<'a>(&self, opened: Opened<'a>, key_hashes: &[u64], located: &mut [Located<'a>]) {
         let system = &self.system;
         if self.is_layered {

@@ -79,7 +79,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn new(solution: Solution, skipped: u32) -> Self {
         Self { solution, skipped, multipliers: Multipliers::CONSTANTS }
     }
@@ -114,20 +114,20 @@ pub(crate) struct Fused<K: QueryKind> {
 
 impl<K: Fuse> Probe<K> {
     /// A probe of the filter or the function in `bytes`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn of_filter(footer: &Footer, bytes: &[u8], kernel: Kernel) -> Self {
         let solution = Solution::new(footer.shape.layout(), footer.shape.width, bytes);
         Self::with_solution(footer, solution, bytes.len(), kernel)
     }
 
     /// A probe of `len` bytes that are queried once: it has no copy of the last block.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn of_filter_once(footer: &Footer, len: usize, kernel: Kernel) -> Self {
         let solution = Solution::once(footer.shape.layout(), footer.shape.width, len);
         Self::with_solution(footer, solution, len, kernel)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn with_solution(footer: &Footer, solution: Solution, len: usize, kernel: Kernel) -> Self {
         let Fused { single, batch } = K::fused(footer, len, kernel)
             .unwrap_or(Fused { single: by_steps::<K, Locator>, batch: None });
@@ -152,7 +152,7 @@ fn skipped_bits(footer: &Footer) -> u32 {
 
 impl<K: QueryKind, L: Locate> Probe<K, L> {
     /// A probe of the solution with the given layout in `bytes`, without fused functions.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn new(
         layout: Layout,
         width: Width,

@@ -165,7 +165,7 @@ pub(super) struct Solution {
 
 impl Solution {
     /// A solution at the beginning of `bytes`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn new(layout: Layout, width: Width, bytes: &[u8]) -> Self {
         let tail = Tail::copy(&layout, width, fast_end(&layout, width, bytes.len()), bytes);
         Self::with_tail(layout, width, bytes.len(), tail)
@@ -173,14 +173,14 @@ impl Solution {
 
     /// A solution at the beginning of `len` bytes that is queried once. Equations that reach into
     /// the last block are evaluated by plain code.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn once(layout: Layout, width: Width, len: usize) -> Self {
         Self::with_tail(layout, width, len, Tail::NONE)
     }
 
     // One struct literal that includes the tail: to modify or move a struct of this size takes
     // longer than all other work here.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn with_tail(layout: Layout, width: Width, len: usize, tail: Tail) -> Self {
         let boundary = layout.block_of(layout.boundary_slot());
         let short = layout.columns().saturating_sub(1);
@@ -222,7 +222,7 @@ impl Solution {
 }
 
 /// The maximum number of bytes that are read from the beginning of an equation's first block on.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn span(layout: &Layout, width: Width) -> usize {
     match layout.order() {
         Order::Columns => {
@@ -240,7 +240,7 @@ fn group_bytes(layout: &Layout) -> usize {
 }
 
 /// See [`Solution::end`].
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn fast_end(layout: &Layout, width: Width, len: usize) -> u64 {
     let mut blocks = layout.whole_blocks();
     let groups = group_bytes(layout);

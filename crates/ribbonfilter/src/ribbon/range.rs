@@ -36,9 +36,9 @@ impl BlockRange {
     pub(crate) fn new(shape: &Shape, number: u32, parts: u32) -> Self {
         debug_assert!(number < parts && u64::from(parts) <= Self::max(shape));
         let layout = shape.layout();
-        let border = |number: u64| {
-            (u128::from(number) * u128::from(Self::max(shape)) / u128::from(parts)) as u64
-        };
+        // Rounded down from `number * max / parts`, whose product may exceed 64 bits.
+        let (parts, max) = (u64::from(parts), Self::max(shape));
+        let border = |number: u64| number * (max / parts) + number * (max % parts) / parts;
         let (first, end) = (border(number.into()), border(u64::from(number) + 1));
         let held = (end + u64::from(shape.width.following_blocks())).min(layout.blocks());
         let starts = layout.first_slot_of(first)..layout.first_slot_of(end);

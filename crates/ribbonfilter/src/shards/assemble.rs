@@ -53,7 +53,7 @@ impl<'a> Assembly<'a> {
     /// All bytes in memory.
     pub(super) fn into_bytes(self) -> Result<OwnedBytes, JoinError> {
         let len = self.ending.0 + self.ending.1.len() as u64;
-        let mut bytes = OwnedBytes::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?;
+        let mut bytes = OwnedBytes::allocate(len)?;
         for (offset, piece) in self.pieces() {
             bytes.as_mut()[offset as usize..][..piece.len()].copy_from_slice(piece);
         }

@@ -69,7 +69,7 @@ impl Plain {
         let container = self.container.with_keys(footer.keys, footer.rate());
         let ending = container.ending(number, filter).expect("a filter has a footer");
         let data = &filter[..filter.len() - FOOTER_BYTES];
-        let mut bytes = OwnedBytes::zeroed(data.len() + ending.len())?;
+        let mut bytes = OwnedBytes::allocate(data.len() + ending.len())?;
         let (front, back) = bytes.as_mut().split_at_mut(data.len());
         front.copy_from_slice(data);
         back.copy_from_slice(&ending);

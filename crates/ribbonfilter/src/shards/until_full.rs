@@ -83,7 +83,7 @@ fn build_with<E: Elimination<RightSide = u32>>(
     (ranges.seed, ranges.last_seed) = (seed, last.seed);
     let rate = spend(&mut ranges, &borders, settings)?;
     let len = ranges.data_bytes().saturating_add(FOOTER_BYTES as u64);
-    let mut bytes = OwnedBytes::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?;
+    let mut bytes = OwnedBytes::allocate(len)?;
     solve(&ranges, &found, &keys, &mut last, bytes.as_mut(), resources, progress)?;
     let filling = Filling::UntilFull(ranges);
     let container = Container::new(settings.key_seed, Variant::Standard, width, filling);

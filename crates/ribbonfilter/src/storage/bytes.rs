@@ -2,6 +2,7 @@
 //!
 //! With an alignment of 64 bytes, the blocks of r = 8 begin on cache lines.
 
+use crate::OpenError;
 use crate::error::OutOfMemory;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,8 +34,27 @@ pub struct OwnedBytes {
 }
 
 impl OwnedBytes {
-    /// `len` zero bytes.
-    pub(crate) fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
+    /// `len` zero bytes, to be filled through [`as_mut`](Self::as_mut) and opened.
+    ///
+    /// ```
+    /// use ribbonfilter::{Filter, OwnedBytes};
+    ///
+    /// let source = Filter::build(["ada"], 0.01)?;
+    /// let mut bytes = OwnedBytes::zeroed(source.size_in_bytes())?;
+    /// bytes.as_mut().copy_from_slice(source.as_bytes()); // or read from a socket
+    /// assert!(Filter::open(bytes)?.contains("ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the system refuses the memory.
+    pub fn zeroed(len: usize) -> Result<Self, OpenError> {
+        Ok(Self::allocate(len)?)
+    }
+
+    /// `len` zero bytes. On 32-bit targets a plan may be larger than the address space.
+    pub(crate) fn allocate(len: impl TryInto<usize>) -> Result<Self, OutOfMemory> {
+        let len = len.try_into().map_err(|_| OutOfMemory::new(usize::MAX))?;
         let (line, count) = (Line([0; 64]), len.div_ceil(64));
         let lines = match len >= HUGE_FROM {
             true => crate::storage::memory::try_filled_huge(line, count)?,
@@ -48,7 +68,7 @@ impl OwnedBytes {
     /// # Errors
     /// If the file cannot be read, or the system refuses the memory.
     #[cfg(feature = "std")]
-    pub fn read_file(path: impl AsRef<std::path::Path>) -> Result<Self, crate::OpenError> {
+    pub fn read_file(path: impl AsRef<std::path::Path>) -> Result<Self, OpenError> {
         let mut file = std::fs::File::open(path)?;
         // The size of the file is only a hint; it may change while the file is read.
         let hint = file.metadata().map_or(0, |metadata| metadata.len());
@@ -63,7 +83,7 @@ impl OwnedBytes {
 
     /// Copies `bytes` into an aligned buffer.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self, OutOfMemory> {
-        let mut copy = Self::zeroed(bytes.len())?;
+        let mut copy = Self::allocate(bytes.len())?;
         copy.as_mut().copy_from_slice(bytes);
         Ok(copy)
     }

@@ -19,10 +19,9 @@ use super::{
     ensure, get, little_endian, put, seal_footer, split_footer,
 };
 use crate::error::{Kind, OpenError};
-use crate::{Variant, Width};
+use crate::{Key, Variant, Width};
 use alloc::vec::Vec;
 use core::ops::Range;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The maximum number of shards by hash, as a power of two.
 pub(crate) const MAX_CONTAINER_BITS: u32 = 24;
@@ -392,14 +391,14 @@ fn write_end(entry: &mut [u8], end: u64) {
 
 /// A checksum of 32 bits over the data of a shard.
 fn check(data: &[u8]) -> u64 {
-    xxh3_64(data) & 0xffff_ffff
+    data.key_hash(0) & 0xffff_ffff
 }
 
 /// A digest of 40 bits that distinguishes targets.
 pub(crate) fn target_digest(code: u8, value: f64) -> u64 {
     let mut bytes = [code; 9];
     bytes[1..].copy_from_slice(&value.to_bits().to_le_bytes());
-    xxh3_64(&bytes) & MAX_CONTAINER_BYTES
+    bytes.key_hash(0) & MAX_CONTAINER_BYTES
 }
 
 #[cfg(test)]

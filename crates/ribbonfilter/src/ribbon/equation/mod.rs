@@ -56,14 +56,30 @@ const NEXT_LAYER: u64 = 0xcbbb_9d5d_c105_9ed9;
 /// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
 #[inline(always)]
 pub(crate) const fn fold(a: u64, b: u64) -> u64 {
+    let (low, high) = widening_mul(a, b);
+    low ^ high
+}
+
+/// The halves of a product of 64 times 64 bits, the low one first.
+#[inline(always)]
+const fn widening_mul(a: u64, b: u64) -> (u64, u64) {
+    if cfg!(target_arch = "wasm32") {
+        // WebAssembly has no such instruction, and the compiler calls a function for it that returns
+        // its result in memory. Four products of halves are faster.
+        const LOW: u64 = u32::MAX as u64;
+        let (a_low, a_high, b_low, b_high) = (a & LOW, a >> 32, b & LOW, b >> 32);
+        let middle = a_high * b_low + ((a_low * b_low) >> 32);
+        let carry = a_low * b_high + (middle & LOW);
+        return (a.wrapping_mul(b), a_high * b_high + (middle >> 32) + (carry >> 32));
+    }
     let product = a as u128 * b as u128;
-    product as u64 ^ (product >> 64) as u64
+    (product as u64, (product >> 64) as u64)
 }
 
 /// The high half of a product: maps a 64-bit hash to `0..range` and preserves the order.
 #[inline(always)]
 pub(crate) const fn fastrange(hash: u64, range: u64) -> u64 {
-    ((hash as u128 * range as u128) >> 64) as u64
+    widening_mul(hash, range).1
 }
 
 /// The fixed mix of a key hash. Its top bits are shard and segment.
@@ -101,9 +117,8 @@ impl Multipliers {
     #[inline(always)]
     pub(crate) const fn expand(&self, hash: Seeded) -> ([u64; 2], u32) {
         let [first, second] = self.coefficients;
-        let product = hash.0 as u128 * first as u128;
-        let words = [product as u64, hash.0.rotate_left(44).wrapping_mul(second)];
-        (words, (product >> 64) as u32)
+        let (low, high) = widening_mul(hash.0, first);
+        ([low, hash.0.rotate_left(44).wrapping_mul(second)], high as u32)
     }
 }
 

@@ -159,14 +159,15 @@ impl Layout {
     /// The first byte of a block.
     #[inline(always)]
     pub(crate) fn offset(&self, block: u64) -> usize {
-        let words = block * u64::from(self.columns) - self.shorter_before(block) as u64;
+        let words = block * u64::from(self.columns) - self.shorter_before(block);
         (words << (self.block_log - 3)) as usize
     }
 
     /// The number of preceding blocks that have one column fewer than the maximum.
     #[inline(always)]
-    pub(crate) fn shorter_before(&self, block: u64) -> usize {
-        block.min(self.boundary) as usize
+    fn shorter_before(&self, block: u64) -> u64 {
+        // Not a `usize`: blocks without a column may be more than 2^32.
+        block.min(self.boundary)
     }
 
     /// The distance in bits between a block's columns.

@@ -1,0 +1,1 @@
+export { BuildError, FormatError, KeyError, MemoryError, RibbonError } from "./errors.js";
