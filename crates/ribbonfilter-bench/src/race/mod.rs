@@ -95,7 +95,7 @@ impl Workload {
                 }
             }
         }
-        let row = |(peer, [guessed, absent, half, present]): (&Box<dyn Peer>, [f64; 4])| Chains {
+        let row = |peer: &dyn Peer, [guessed, absent, half, present]: [f64; 4]| Chains {
             name: peer.name().into(),
             family: peer.family(),
             keys: self.keys.len() as u64,
@@ -104,7 +104,7 @@ impl Workload {
             half,
             present,
         };
-        peers.iter().zip(times).map(row).collect()
+        peers.iter().zip(times).map(|(peer, times)| row(&**peer, times)).collect()
     }
 
     fn build(&self, peer: &dyn Peer) -> (Box<dyn Contender>, Times) {
