@@ -60,7 +60,8 @@ impl Eliminator {
         InstructionSet::of(kernel).map(Self)
     }
 
-    /// Runs work that has no vector code but this elimination; see [`Kernel::run_scalar`].
+    /// Runs work around this elimination with its instruction set. (With GFNI, compiled for AVX2 instead
+    /// of AVX-512, a Bumped build of 2 * 10^7 keys took 1.20 instead of 1.02 seconds.)
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         self.0.run(work)

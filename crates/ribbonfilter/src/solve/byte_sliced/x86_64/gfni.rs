@@ -9,7 +9,6 @@
 use super::transpose::transpose;
 use super::vectors::{NO_LANE, Vectors};
 use super::{DIAGONAL, Pool};
-use crate::kernel::avx2::Avx2;
 use crate::kernel::avx512::Avx512;
 use crate::kernel::has_features;
 use core::arch::x86_64::*;
@@ -24,9 +23,9 @@ impl Gfni {
         has_features!("gfni", "avx512vbmi").then_some(Self(avx512))
     }
 
-    /// The proof of AVX2, which AVX-512 includes.
-    pub(super) fn avx2(self) -> Avx2 {
-        self.0.into()
+    /// The proof of AVX-512.
+    pub(super) fn avx512(self) -> Avx512 {
+        self.0
     }
 }
 

@@ -45,7 +45,7 @@ impl InstructionSet {
     pub(super) fn run<W: Work>(self, work: W) -> W::Output {
         match self {
             Self::Avx2(cpu) => cpu.run(work),
-            Self::Gfni(cpu) => cpu.avx2().run(work),
+            Self::Gfni(cpu) => cpu.avx512().run(work),
         }
     }
 
