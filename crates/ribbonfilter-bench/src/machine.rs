@@ -17,7 +17,7 @@ impl Machine {
         let mebibytes = first_number("/proc/meminfo", "MemTotal").unwrap_or(0) / 1024;
         Self {
             cpu: cpu_model(),
-            cores: std::thread::available_parallelism().map_or(1, Into::into),
+            cores: cores(),
             memory_gib: (mebibytes + 512) / 1024,
             kernel: crate::kernel().name().into(),
         }
@@ -28,6 +28,15 @@ impl std::fmt::Display for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { cpu, cores, memory_gib, kernel } = self;
         write!(f, "{cpu}, {cores} cores, {memory_gib} GiB; kernel {kernel}")
+    }
+}
+
+/// The number of cores of the machine, also if this process may use only some of them.
+fn cores() -> usize {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    match info.lines().filter(|line| line.starts_with("processor")).count() {
+        0 => std::thread::available_parallelism().map_or(1, Into::into),
+        cores => cores,
     }
 }
 
