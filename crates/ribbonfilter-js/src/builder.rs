@@ -12,6 +12,7 @@ use ribbonfilter::{
 };
 
 /// A builder.
+#[expect(clippy::large_enum_variant, reason = "every builder is in a box of its own")]
 pub enum Builder {
     /// Of a filter.
     Filter(FilterBuilder<'static>),
@@ -65,7 +66,6 @@ fn fail(error: &BuildError) {
 /// and `width` count from 1 in the order of the library's lists; 0 leaves the choice to the planner. A
 /// negative `max_memory` stands for no limit. `bits` and `fingerprint_bits` are those of a function.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-#[expect(clippy::too_many_arguments, reason = "numbers are all that WebAssembly can pass")]
 pub extern "C" fn builder(
     what: u32,
     target: u32,
