@@ -21,8 +21,9 @@
 //! Space is minimal where `X / (1 + X)` is `r ln 2 / (1.9 (w - 7))`. The planner takes three
 //! quarters of that `X`. The paper has `m = n (1 + (4 + r/4) / w)`, its equation (7). At r = 8 the
 //! planner's slots are 47.3, 20.0, 10.1 and 5.4 % above the keys for w = 16 to 128, the paper's
-//! 37.5, 18.8, 9.4 and 4.7 %. Narrow ribbons take less space this way for the rate that they reach,
-//! wide ones up to 0.3 points more, at a lower rate (`ribbon-bench theory sweep`).
+//! 37.5, 18.8, 9.4 and 4.7 %. The planner's overhead is then 0.32, 0.05, 0.15 and 0.26 points above
+//! the least that any number of slots gives, the paper's 2.50, 0.10, 0.00 and 0.01 points
+//! (`ribbon-bench theory sweep`).
 //!
 //! The figures 5, 6, 7, 1.9 and `A` come from simulations. Regenerate and compare with
 //!
