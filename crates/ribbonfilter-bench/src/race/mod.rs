@@ -95,16 +95,13 @@ impl Workload {
                 }
             }
         }
-        let row = |peer: &dyn Peer, [guessed, absent, half, present]: [f64; 4]| Chains {
-            name: peer.name().into(),
-            family: peer.family(),
-            keys: self.keys.len() as u64,
-            guessed,
-            absent,
-            half,
-            present,
-        };
-        peers.iter().zip(times).map(|(peer, times)| row(&**peer, times)).collect()
+        let mut rows = Vec::new();
+        for (peer, [guessed, absent, half, present]) in peers.iter().zip(times) {
+            let (name, family) = (peer.name().into(), peer.family());
+            let keys = self.keys.len() as u64;
+            rows.push(Chains { name, family, keys, guessed, absent, half, present });
+        }
+        rows
     }
 
     fn build(&self, peer: &dyn Peer) -> (Box<dyn Contender>, Times) {
