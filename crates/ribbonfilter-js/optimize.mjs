@@ -1,8 +1,8 @@
 // Optimises a module for size: `node optimize.mjs from.wasm to.wasm to.wasm.js`.
 //
-// What only formats the messages of panics is emptied first. A panic traps in any case, and its message
-// has no reader, but a standard library that is compiled already brings that code along. The module must
-// have its names, which are removed in the end. Then `wasm-opt` does the rest, and the result is also
+// What only formats the messages of panics is emptied first, and with the argument `--no-text` all that
+// formats text. A panic traps in any case, and its message has no reader, but a standard library that is
+// compiled already brings that code along. The module must have its names, which are removed in the end. Then `wasm-opt` does the rest, and the result is also
 // written as a script with the bytes in base 64.
 
 import { execFileSync } from "node:child_process";
@@ -24,24 +24,26 @@ const NEVER_RETURN = [
   /rust_begin_unwind|rust_panic/,
 ];
 
+const FORMATTING = [/4core3fmt/, /4core7unicode/, /3str.*(Debug|Display)/];
+
 /** The features that Rust's wasm32 target uses, and every engine of the last years has. */
 const FEATURES = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "multivalue", "reference-types", "simd"];
 
-function withoutMessages(bytes) {
+function withoutMessages(bytes, emptied) {
   const module = binaryen.readBinary(bytes);
-  module.setFeatures(binaryen.Features.All);
   for (let index = 0; index < module.getNumFunctions(); index++) {
     const func = module.getFunctionByIndex(index);
     const { name, base } = binaryen.getFunctionInfo(func);
-    if (base === "" && NEVER_RETURN.some((pattern) => pattern.test(name))) {
+    if (base === "" && emptied.some((pattern) => pattern.test(name))) {
       binaryen.Function.setBody(func, module.unreachable());
     }
   }
   return module.emitBinary();
 }
 
-const [from, to, script] = process.argv.slice(2);
-writeFileSync(to, withoutMessages(readFileSync(from)));
+const [from, to, script, ...options] = process.argv.slice(2);
+const emptied = options.includes("--no-text") ? [...NEVER_RETURN, ...FORMATTING] : NEVER_RETURN;
+writeFileSync(to, withoutMessages(readFileSync(from), emptied));
 const tools = dirname(createRequire(import.meta.url).resolve("binaryen/package.json"));
 execFileSync(process.execPath, [
   join(tools, "bin/wasm-opt"),

@@ -118,7 +118,7 @@ pub trait Key {
 }
 
 impl Key for [u8] {
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline)]
     fn key_hash(&self, key_seed: u64) -> u64 {
         xxh3_64_with_seed(self, key_seed)
     }

@@ -16,7 +16,7 @@ pub(crate) struct Balanced {
 }
 
 impl Balanced {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn locate<'a>(
         &self,
         system: &System,
@@ -36,7 +36,7 @@ impl Balanced {
 }
 
 impl Find for Balanced {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn find<'a, B: Band, A: Assumptions>(
         locator: &Locator,
         opened: Opened<'a>,

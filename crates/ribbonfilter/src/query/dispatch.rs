@@ -217,12 +217,8 @@ fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrie
 /// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
-    match width {
-        // The widths that no plan has by default.
-        Width::W16 if COMPACT => evaluations::plain::<u16>,
-        Width::W32 if COMPACT => evaluations::plain::<u32>,
-        _ => with_band!(width, B => {
-            evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
-        }),
-    }
+    with_band!(width, B => match COMPACT {
+        true => evaluations::plain::<B>,
+        false => evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>()),
+    })
 }

@@ -4,9 +4,7 @@ use super::Retrieval;
 use super::Target;
 use super::single::{Fingerprints, Located, Opened, QueryKind};
 use super::solution::{Any, row_plain};
-use crate::format::little_endian;
-use crate::kernel::cold_path;
-use crate::kernel::{Instructions, compile};
+use crate::kernel::{Instructions, cold_path, compile};
 use crate::ribbon::width::Band;
 
 /// A function that evaluates located equations, compiled for an instruction set that this CPU has.
@@ -62,11 +60,7 @@ impl<'a> Opened<'a> {
         located: Located<'a>,
         words: [u64; 2],
     ) -> Option<u64> {
-        let columns = self.probe.solution.layout.columns();
-        if super::dispatch::COMPACT {
-            return self.sum_of_chosen::<B>(columns as usize / 8, located.slot, words);
-        }
-        match columns {
+        match self.probe.solution.layout.columns() {
             16 => self.sum_of::<I, B, 2>(instructions, located, words),
             32 => self.sum_of::<I, B, 4>(instructions, located, words),
             _ => self.sum_of::<I, B, 8>(instructions, located, words),
@@ -87,20 +81,5 @@ impl<'a> Opened<'a> {
         }
         let rows = self.bytes().get(slot as usize * SIZE..)?.get(..rows * SIZE)?;
         Some(instructions.sum_rows::<B, SIZE>(rows, B::from_aligned(words, slot)))
-    }
-    /// As [`sum_of`](Self::sum_of), with one function for every size: adds one selected row after
-    /// the other.
-    fn sum_of_chosen<B: Band>(self, size: usize, slot: u64, words: [u64; 2]) -> Option<u64> {
-        let last = self.probe.solution.layout.slots().checked_sub(B::WIDTH.bits().into())?;
-        let first = (slot <= last).then_some(slot as usize * size)?;
-        let mut sum = 0;
-        for (half, mut chosen) in B::from_aligned(words, slot).to_words().into_iter().enumerate() {
-            while chosen != 0 {
-                let row = 64 * half + chosen.trailing_zeros() as usize;
-                sum ^= little_endian(self.bytes().get(first + row * size..)?.get(..size)?);
-                chosen &= chosen - 1;
-            }
-        }
-        Some(sum)
     }
 }

@@ -40,7 +40,7 @@ impl InPart {
     }
 
     /// The equation of a key, if it starts in the part.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn find<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Option<Located<'a>> {
         let mixed = mix(key_hash);
         let segment = self.whole.segments.number(mixed).wrapping_sub(self.first_segment);
@@ -54,7 +54,7 @@ impl InPart {
 }
 
 impl Locate for InPart {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
         self.find(opened, key_hash).unwrap_or(Located::UNKNOWN)
     }

@@ -32,14 +32,14 @@ impl Ranges {
     }
 
     /// The shard of a key.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn shard(&self, bytes: &[u8], mixed: u64) -> u64 {
         self.directory.find(bytes, segment(mixed, self.directory.cell_bits))
     }
 }
 
 impl Locate for Ranges {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn locate<'a>(&self, opened: Opened<'a>, key_hash: u64) -> Located<'a> {
         let mixed = mix(key_hash);
         let shard = self.shard(opened.bytes(), mixed);

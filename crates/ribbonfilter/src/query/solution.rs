@@ -7,6 +7,7 @@
 //! of it as a whole block can be made when the solution is opened ([`Tail`]). All other equations,
 //! in systems narrower than the ribbon for example, are evaluated by plain code ([`row_plain`]).
 
+use super::dispatch::COMPACT;
 use crate::Width;
 use crate::kernel::GROUP;
 use crate::ribbon::layout::{Layout, Order, first_bits, load_bits};
@@ -167,7 +168,10 @@ impl Solution {
     /// A solution at the beginning of `bytes`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn new(layout: Layout, width: Width, bytes: &[u8]) -> Self {
-        let tail = Tail::copy(&layout, width, fast_end(&layout, width, bytes.len()), bytes);
+        let tail = match COMPACT {
+            true => Tail::NONE,
+            false => Tail::copy(&layout, width, fast_end(&layout, width, bytes.len()), bytes),
+        };
         Self::with_tail(layout, width, bytes.len(), tail)
     }
 

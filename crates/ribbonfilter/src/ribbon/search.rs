@@ -2,7 +2,7 @@
 
 /// The first number in `0..len` for which `holds` is false, or `len`. `holds` must be false for all
 /// numbers after it; if it is not, the result is any number in `0..=len`.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(crate) fn partition_point(len: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, len);
     while low < high {

@@ -50,13 +50,13 @@ impl Shape {
         1 << self.segment_bits
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn slots(&self) -> u64 {
         (self.segment_slots << self.segment_bits) + self.further.slots()
     }
 
     /// All layers, at least one; the last is a Standard ribbon of one segment.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
         let first = Layer::new(self.segment_bits, self.segment_slots);
         core::iter::once(first).chain(self.further.layers().iter().copied())
@@ -76,7 +76,7 @@ impl Shape {
     }
 
     /// The number of buckets of all bumping layers, which are all layers but the last.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn buckets(&self) -> u64 {
         match self.further.layers().last() {
             Some(last) => (self.slots() - last.slots()) >> Buckets::of(self.width).log,
@@ -102,14 +102,14 @@ impl Shape {
 
     /// The shards of a Balanced ribbon; `None` for a single shard or another variant. Each shard
     /// has one byte after the solution, with a bit for each bumped bucket.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn shards(&self) -> Option<Shards> {
         let shards = Shards::new(self.segment_bits, self.balance);
         (self.variant == Variant::Balanced && shards.count() > 1).then_some(shards)
     }
 
     /// Bytes between the solution and the footer.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn metadata_bytes(&self) -> u64 {
         match self.shards() {
             Some(shards) => shards.count(),
@@ -119,7 +119,7 @@ impl Shape {
     }
 
     /// The bytes of codes, exceptions and directory of a Bumped ribbon.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn layer_bytes(&self) -> u64 {
         match self.further.layers().len() {
             0 => 0,
@@ -131,7 +131,7 @@ impl Shape {
     }
 
     /// The bytes of solution and metadata.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn data_bytes(&self) -> u64 {
         self.layout().size_in_bytes().saturating_add(self.metadata_bytes())
     }

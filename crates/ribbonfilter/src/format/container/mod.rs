@@ -205,14 +205,14 @@ impl Container {
     }
 
     /// The entry with this index in the directory.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline)]
     fn entry<'a>(&self, bytes: &'a [u8], index: u64) -> Option<&'a [u8; ENTRY]> {
         let begin = self.directory(bytes)? + index as usize * ENTRY;
         bytes.get(begin..)?.first_chunk()
     }
 
     /// The entry with this index, decoded and checked.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline)]
     pub(crate) fn shard(&self, bytes: &[u8], index: u64) -> Result<Listed, OpenError> {
         const WRONG: OpenError = OpenError::Inconsistent { field: "directory" };
         let entry = self.entry(bytes, index).ok_or(WRONG)?;

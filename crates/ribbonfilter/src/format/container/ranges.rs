@@ -128,7 +128,7 @@ impl Ranges {
     }
 
     /// The number of the last shard.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn last(&self) -> u64 {
         self.count - 1
     }
@@ -174,14 +174,14 @@ impl Ranges {
     }
 
     /// The border that a shard would have if all shards had the same width.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn expected_border(&self, shard: u64) -> u64 {
         (shard * self.step) >> 16
     }
 
     /// The first cell of a shard. `bytes` are those of the container, whose length was checked
     /// when it was opened. Eight bytes can be read for any border, because tail and footer follow.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn border(&self, bytes: &[u8], shard: u64) -> u64 {
         let back =
             self.directory_len() as usize + FOOTER_BYTES - shard as usize * self.entry_bytes();
@@ -193,7 +193,7 @@ impl Ranges {
     }
 
     /// The shard of a cell. If the borders are corrupt, this is any existing shard.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn find(&self, bytes: &[u8], cell: u64) -> u64 {
         self.find_among(|shard| self.border(bytes, shard), cell)
     }
@@ -201,7 +201,7 @@ impl Ranges {
     /// The shard of a cell, given the borders. A prediction, a correction by the distance to the
     /// predicted shard's border, then a linear search of at most [`STEPS`] shards. If the shards
     /// are too uneven for that, a binary search.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn find_among(&self, border: impl Fn(u64) -> u64, cell: u64) -> u64 {
         // Cells as a number of shards of the mean width.
         let in_shards =

@@ -71,7 +71,7 @@ impl Table {
     }
 
     /// The two buckets of a label, and its entry without the rule.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn locate(self, label: u64) -> ([u64; 2], u32) {
         // Labels with a structure, such as multiples of a power of two, are not random after one
         // multiplication, but after two.
@@ -81,7 +81,7 @@ impl Table {
     }
 
     /// The stored rule of the group with this label.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn find(self, bytes: &[u8], label: u64) -> Option<u8> {
         let ([first, second], searched) = self.locate(label);
         let bucket = |bucket: u64| {

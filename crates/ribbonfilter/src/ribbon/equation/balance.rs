@@ -96,7 +96,7 @@ impl Shards {
     }
 
     /// The number of bits of a shard's number.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn bits(self) -> u32 {
         self.segment_bits + self.shard_bits
     }
@@ -119,7 +119,7 @@ impl Shards {
     }
 
     /// The level of a shard.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn level(self, shard: u64) -> u32 {
         // The shift is less than 64, because there is more than one shard. It moves the shard's
         // bits to the top, where the leading ones become leading zeros of the complement. The
@@ -134,28 +134,28 @@ impl Shards {
     }
 
     /// The hash of a key, which determines its primary location, its bucket and its equation.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn hash(self, mixed: u64, seed: Seed) -> Seeded {
         seeded(mixed, seed)
     }
 
     /// Whether the top bit of the key's primary address is cleared: if the key was in the second
     /// half of the shards, it moves to level 0.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn is_overload(self, hash: Seeded) -> bool {
         // Bits that the fingerprint does not use.
         ((hash.0.wrapping_mul(FINGERPRINT) >> 16) as u8) < self.overload
     }
 
     /// The position of a key's primary location in its segment.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn primary_position(self, hash: Seeded) -> Seeded {
         let cleared = if self.is_overload(hash) { self.top_of_position } else { 0 };
         Seeded(hash.0 & !cleared)
     }
 
     /// The primary location of a key.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn primary(self, mixed: u64, seed: Seed) -> Location {
         let hash = self.hash(mixed, seed);
         let cleared = if self.is_overload(hash) { self.top_of_segment } else { 0 };
@@ -164,13 +164,13 @@ impl Shards {
     }
 
     /// The secondary location of a key, given the level of its primary location.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn secondary(self, level: u32, hash: Seeded) -> Location {
         self.at_level((level + 1).min(self.last_level()), hash.bumped())
     }
 
     /// The location of a key that was bumped to `level`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn at_level(self, level: u32, bumped: Seeded) -> Location {
         // The address begins with `level` ones, then a zero unless the level is the last. The bits
         // of the hash follow.
@@ -182,13 +182,13 @@ impl Shards {
     }
 
     /// The shard of a location.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn shard(self, location: Location) -> u64 {
         location.segment << self.shard_bits | self.in_its_segment(location.position) as u64
     }
 
     /// The shard of a position, counted from the first shard of its segment.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn in_its_segment(self, position: Seeded) -> usize {
         position.part(self.shard_bits)
     }
@@ -196,7 +196,7 @@ impl Shards {
 
 impl Seeded {
     /// The bucket of the key, by which its shard bumps it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn bucket(self) -> usize {
         // Bits that the fingerprint does not use.
         let draw = (self.0.wrapping_mul(FINGERPRINT) >> 25) as usize % SIZES_SUM;
@@ -204,7 +204,7 @@ impl Seeded {
     }
 
     /// The hash of the key at its secondary location.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn bumped(self) -> Self {
         Self(fold(self.0, SECONDARY))
     }
@@ -215,7 +215,7 @@ impl Seeded {
     }
 
     /// The inverse of [`to_number`](Self::to_number).
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn from_number(number: u64) -> Self {
         Self(number)
     }

@@ -43,7 +43,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn new(width: Width, slots: u64, columns: u32, boundary: u64) -> Self {
         let (block_log, order) = (block_log(width), Order::Columns);
         let layout = Self { slots, columns, boundary, block_log, order };
@@ -53,19 +53,19 @@ impl Layout {
     }
 
     /// The same layout with the bits of its blocks in the given order, which must suit its columns.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn ordered(self, order: Order) -> Self {
         debug_assert!(order.suits(self.columns) && !(self.is_fractional() && order == Order::Rows));
         Self { order, ..self }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn order(&self) -> Order {
         self.order
     }
 
     /// The same layout. If `width` is a constant, the compiler then knows the block size.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn of_width(&self, width: Width) -> Self {
         debug_assert_eq!(self.block_log, block_log(width));
         Self { block_log: block_log(width), ..*self }
@@ -78,7 +78,7 @@ impl Layout {
     }
 
     /// Whether a block has one column fewer than the maximum.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn is_shorter(&self, block: u64) -> bool {
         block < self.boundary
     }
@@ -96,7 +96,7 @@ impl Layout {
     }
 
     /// Columns of the blocks after the boundary: the maximum of any block.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn columns(&self) -> u32 {
         self.columns
     }
@@ -106,7 +106,7 @@ impl Layout {
     }
 
     /// The first slot whose block has all the columns.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn boundary_slot(&self) -> u64 {
         self.boundary << self.block_log
     }
@@ -118,60 +118,60 @@ impl Layout {
     }
 
     /// All blocks, the trimmed one included.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn blocks(&self) -> u64 {
         self.slots.div_ceil(1 << self.block_log)
     }
 
     /// Blocks that are stored as whole words.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn whole_blocks(&self) -> u64 {
         self.slots >> self.block_log
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn block_of(&self, slot: u64) -> u64 {
         slot >> self.block_log
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn first_slot_of(&self, block: u64) -> u64 {
         block << self.block_log
     }
 
     /// The position of a slot in its block.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn shift_of(&self, slot: u64) -> u32 {
         (slot & ((1 << self.block_log) - 1)) as u32
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn columns_of(&self, block: u64) -> usize {
         self.columns as usize - usize::from(self.is_shorter(block))
     }
 
     /// Bytes in one word of a whole block.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn word_bytes(&self) -> usize {
         1 << (self.block_log - 3)
     }
 
     /// The first byte of a block.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn offset(&self, block: u64) -> usize {
         let words = block * u64::from(self.columns) - self.shorter_before(block);
         (words << (self.block_log - 3)) as usize
     }
 
     /// The number of preceding blocks that have one column fewer than the maximum.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn shorter_before(&self, block: u64) -> u64 {
         // Not a `usize`: blocks without a column may be more than 2^32.
         block.min(self.boundary)
     }
 
     /// The distance in bits between a block's columns.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn stride(&self, block: u64) -> usize {
         if block < self.whole_blocks() {
             1 << self.block_log
@@ -181,7 +181,7 @@ impl Layout {
     }
 
     /// The size of the solution in bits.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn size_in_bits(&self) -> u128 {
         // The last, trimmed block has all the columns.
         u128::from(self.slots) * u128::from(self.columns) - u128::from(self.boundary_slot())
@@ -189,7 +189,7 @@ impl Layout {
 
     /// The size of the solution in bytes; `u64::MAX` if an untrusted footer describes a solution
     /// whose bits do not fit into a `u64`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let bits = self.slots.checked_mul(u64::from(self.columns));
         bits.map_or(u64::MAX, |bits| (bits - self.boundary_slot()).div_ceil(8))
@@ -211,7 +211,7 @@ impl Layout {
 
     /// Reads the first `words.len()` columns of `count` slots that begin with `slot`, one word per
     /// column. All these slots must be in one block, so `count` is at most 64.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn columns_from(&self, bytes: &[u8], slot: u64, count: u64, words: &mut [u64]) {
         debug_assert_eq!(self.order, Order::Columns);
         let block = self.block_of(slot);
@@ -281,13 +281,13 @@ impl Layout {
 }
 
 /// The base-2 logarithm of the slots of a block.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 const fn block_log(width: Width) -> u32 {
     width.block_slots().trailing_zeros()
 }
 
 /// A word whose lowest `count` bits are set; `count` is at most 64.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(crate) fn first_bits(count: u32) -> u64 {
     ((1u128 << count) - 1) as u64
 }
@@ -302,7 +302,7 @@ fn or_bits(bytes: &mut [u8], bit: usize, field: u64) {
 }
 
 /// Loads 64 bits, from bit number `bit` on.
-#[inline(always)]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(crate) fn load_bits(bytes: &[u8], bit: usize) -> u64 {
     let window = &bytes[bit / 8..][..READ_AHEAD];
     let low = u64::from_le_bytes(window[..8].try_into().expect("eight bytes"));
