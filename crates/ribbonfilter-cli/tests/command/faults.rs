@@ -63,7 +63,7 @@ fn too_little_address_space() {
                 }
                 Some(127) => assert!(stderr.contains("shared"), "not even started: {what}"),
                 None if kilobytes < least => {
-                    assert_eq!(stderr, "", "killed while it was loaded: {what}")
+                    assert_eq!(stderr, "", "killed while it was loaded: {what}");
                 }
                 _ => assert!(is_small_allocation(&stderr), "{what}"),
             }
