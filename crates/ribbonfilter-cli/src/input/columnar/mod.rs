@@ -26,6 +26,7 @@ pub use unsupported::read;
 use clap::ValueEnum;
 
 /// Which column of which kind of file holds the keys.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "nothing is read"))]
 #[derive(Clone, Debug)]
 pub struct Columnar {
     pub container: Container,
