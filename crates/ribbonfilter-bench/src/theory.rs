@@ -119,8 +119,11 @@ impl Experiment {
     }
 }
 
-/// Title, text and tables of every section for which there are rows.
-pub fn sections(folder: &Path) -> Result<Vec<(&'static str, &'static str, Vec<Table>)>, String> {
+/// Title, text and tables of a section of the report.
+type Section = (&'static str, &'static str, Vec<Table>);
+
+/// Every section for which there are rows.
+pub fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     let section = |experiment: Experiment| {
         let (title, text) = experiment.title();
         Ok((title, text, experiment.tables(folder)?))
