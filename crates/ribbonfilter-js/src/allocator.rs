@@ -210,7 +210,7 @@ mod tests {
             for step in 0..20_000 {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(12345);
                 let random = (state >> 33) as usize;
-                if blocks.len() < 20 && random % 3 > 0 {
+                if blocks.len() < 20 && !random.is_multiple_of(3) {
                     let layout = Layout::from_size_align(random % 9000 + 1, 1 << (random % 8));
                     let layout = layout.expect("a layout");
                     // SAFETY: the size is not zero.
