@@ -9,7 +9,7 @@ const COLUMNS: usize = 65;
 /// From 1 to 16 bits in steps of half a bit.
 const LINES: usize = 31;
 
-/// Measured rates fluctuate; so many bits above or below the window of rates are allowed.
+/// Measured rates fluctuate; this number of bits above or below the window of rates is allowed.
 const SLACK: f64 = 0.05;
 /// Times that differ by less are considered equal when numbers of keys are compared.
 const CLEARLY: f64 = 1.05;

@@ -35,7 +35,7 @@ const SEED: u64 = 0xcf6c_85d3_9d1a_1e15;
 /// Groups that are moved to make space for one, at most.
 const MOVES: u32 = 1000;
 
-/// The maximum number of groups. Of so many, two have the same entry under three of four seeds, and
+/// The maximum number of groups. Of that number, two have the same entry under three of four seeds, and
 /// under all seeds with a probability of `2^-13`; with half as many groups it is `2^-37`.
 pub(crate) const MAX_GROUPS: u64 = 1 << 23;
 
