@@ -185,7 +185,7 @@ impl Measuring<'_> {
     ) -> Result<(), String> {
         self.progress.group(title);
         let mut rows = Rows::<Row>::open(self.folder, rows)?;
-        peers.retain(|peer| !rows.all.iter().any(|row| workload.has(row, peer.name())));
+        workload.retain_missing(&mut peers, &rows.all);
         rows.add(workload.race(&peers, &mut self.progress))
     }
 }

@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         for group in &GROUPS {
             progress.group(&format!("{keys} keys, {}", group.title));
             let mut peers = group.peers(workload.keys(), arguments.threads);
-            peers.retain(|peer| !rows.all.iter().any(|row| workload.has(row, peer.name())));
+            workload.retain_missing(&mut peers, &rows.all);
             rows.add(workload.race(&peers, &mut progress))?;
             let finished = group.rows(&rows.all, workload.keys() as u64);
             println!("{}", table(group, &finished).text());

@@ -9,6 +9,10 @@ pub trait Peer {
     fn name(&self) -> &str;
     fn family(&self) -> Family;
     fn build(&self, keys: &[u64]) -> Box<dyn Contender>;
+    /// The maximum number of keys from which it can be built.
+    fn max_keys(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// A built filter. The loops over keys are compiled for each filter, so that no query is a virtual
@@ -58,6 +62,34 @@ pub fn batched<S: 'static>(
 ) -> Box<dyn Peer> {
     let name = name.into();
     Box::new(Described { name, family, build, contains, batch, structure: PhantomData })
+}
+
+/// A peer that cannot be built from more than `max_keys` keys.
+pub fn at_most(max_keys: usize, peer: Box<dyn Peer>) -> Box<dyn Peer> {
+    Box::new(AtMost { max_keys, peer })
+}
+
+struct AtMost {
+    max_keys: usize,
+    peer: Box<dyn Peer>,
+}
+
+impl Peer for AtMost {
+    fn name(&self) -> &str {
+        self.peer.name()
+    }
+
+    fn family(&self) -> Family {
+        self.peer.family()
+    }
+
+    fn build(&self, keys: &[u64]) -> Box<dyn Contender> {
+        self.peer.build(keys)
+    }
+
+    fn max_keys(&self) -> usize {
+        self.max_keys
+    }
 }
 
 struct Described<S, B, Q, A> {

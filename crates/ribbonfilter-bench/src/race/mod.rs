@@ -7,7 +7,7 @@ mod family;
 pub mod instructions;
 mod row;
 
-pub use contender::{Contender, Peer, Size, batched, peer, value_of};
+pub use contender::{Contender, Peer, Size, at_most, batched, peer, value_of};
 pub use family::Family;
 pub use row::{Chains, Row, Times};
 
@@ -53,8 +53,15 @@ impl Workload {
     }
 
     /// Whether a row is a measurement of a filter of this name with this workload.
-    pub fn has(&self, row: &Row, name: &str) -> bool {
+    fn has(&self, row: &Row, name: &str) -> bool {
         (row.name.as_str(), row.keys, row.threads) == (name, self.keys.len() as u64, self.threads)
+    }
+
+    /// Keeps the peers that can be built from these keys and have no row yet.
+    pub fn retain_missing(&self, peers: &mut Vec<Box<dyn Peer>>, rows: &[Row]) {
+        peers.retain(|peer| {
+            peer.max_keys() >= self.keys.len() && !rows.iter().any(|row| self.has(row, peer.name()))
+        });
     }
 
     /// Builds and queries all filters, in several rounds.
