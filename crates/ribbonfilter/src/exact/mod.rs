@@ -43,7 +43,7 @@ use crate::error::OpenError;
 use crate::format::exact::{self, Exact, Rule};
 use crate::format::{Content, Footer};
 use crate::kernel::Kernel;
-use crate::query::{self, Fuse, Probe, QueryKind, Retrieval, in_hashes};
+use crate::query::{self, Enclosed, Fuse, Probe, QueryKind, Retrieval, in_hashes};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::over_bytes::over_bytes;
 use alloc::vec;
@@ -147,11 +147,10 @@ impl From<bool> for Membership {
     }
 }
 
-/// A filter or the function: its probe, and where its bytes begin.
+/// A filter or the function.
 #[derive(Clone)]
 struct Stage<K: QueryKind> {
-    probe: Probe<K>,
-    start: usize,
+    probe: Enclosed<K>,
     /// Whether the next stage has further columns of the same filter.
     has_rest: bool,
 }
@@ -160,28 +159,8 @@ impl<K: Fuse> Stage<K> {
     fn new(stage: &exact::Stage, has_rest: bool, bytes: &[u8], kernel: Kernel) -> Self {
         let Range { start, end } = stage.with_what_follows();
         let probe = Probe::of_filter(&stage.footer, &bytes[start..end], kernel);
-        Self { probe, start, has_rest }
-    }
-
-    /// The bytes of the stage, out of those of the set.
-    #[inline(always)]
-    fn bytes<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        bytes.get(self.start..)?.get(..self.probe.bytes())
-    }
-
-    #[inline(always)]
-    fn query(&self, bytes: &[u8], hash: u64) -> K::Result {
-        match self.bytes(bytes) {
-            Some(bytes) => self.probe.query(bytes, hash),
-            None => K::UNKNOWN,
-        }
-    }
-
-    fn query_batch(&self, bytes: &[u8], hashes: &[u64], results: &mut [K::Result]) {
-        match self.bytes(bytes) {
-            Some(bytes) => self.probe.query_hashes(bytes, hashes, results),
-            None => results.fill(K::UNKNOWN),
-        }
+        let probe = Enclosed::new(probe, start, bytes.len()).expect("a range of the bytes");
+        Self { probe, has_rest }
     }
 }
 
@@ -377,18 +356,18 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         // Filters are counted from 1, and a rule names only those that exist.
         let passes = match self.filters.get(filter.wrapping_sub(1)) {
             Some(first) => {
-                first.query(bytes, hash) && (!first.has_rest || self.rest_passes(filter, hash))
+                first.probe.query(bytes, hash) && (!first.has_rest || self.rest_passes(filter, hash))
             }
             None => true,
         };
-        let stored = passes && self.function.as_ref().is_some_and(|f| f.query(bytes, hash) == 1);
+        let stored = passes && self.function.as_ref().is_some_and(|f| f.probe.query(bytes, hash) == 1);
         stored != inverted
     }
 
     /// Whether a key passes the stage that continues stage number `filter`, counted from 1.
     #[inline]
     fn rest_passes(&self, filter: usize, hash: u64) -> bool {
-        self.filters.get(filter).is_none_or(|rest| rest.query(self.data.as_ref(), hash))
+        self.filters.get(filter).is_none_or(|rest| rest.probe.query(self.data.as_ref(), hash))
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -489,7 +468,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         };
         let bytes = self.data.as_ref();
         match self.filters.get(filter.wrapping_sub(1)) {
-            Some(filter) => filter.query_batch(bytes, hashes, hits),
+            Some(filter) => filter.probe.query_hashes(bytes, hashes, hits),
             None => hits.fill(true),
         }
         if self.filters.get(filter.wrapping_sub(1)).is_some_and(|first| first.has_rest) {
@@ -505,7 +484,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         }
         let mut values = [0; BATCH];
         if let Some(function) = &self.function {
-            function.query_batch(bytes, &passing[..passed], &mut values[..passed]);
+            function.probe.query_hashes(bytes, &passing[..passed], &mut values[..passed]);
         }
         let mut values = values.into_iter();
         for hit in hits {

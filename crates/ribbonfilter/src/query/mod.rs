@@ -34,7 +34,7 @@ pub(crate) use dispatch::Fuse;
 pub(crate) use locator::Locator;
 pub(crate) use part::InPart;
 pub(crate) use ranges::Ranges;
-pub(crate) use single::QueryKind;
+pub(crate) use single::{Enclosed, QueryKind};
 
 use evaluation::Evaluation;
 use single::{Batch, Located, Opened, Single, by_steps};

@@ -87,14 +87,19 @@ impl Table {
         let bucket = |bucket: u64| {
             bytes.get(bucket as usize * BUCKET * ENTRY..)?.first_chunk::<{ BUCKET * ENTRY }>()
         };
-        let (first, second) = (bucket(first)?, bucket(second)?);
-        let mut rule = 0;
-        for entry in first.as_chunks().0.iter().chain(second.as_chunks().0) {
-            // Zero for all entries but that of the group: the others differ, or have no rule.
-            let differs = u32::from_le_bytes(*entry) ^ searched;
-            rule |= if differs <= RULE { differs } else { 0 };
+        let (first, second) = (entries_of(bucket(first)?), entries_of(bucket(second)?));
+        // Zero for all entries but that of the group: the others differ, or have no rule.
+        let rule = |entry: u32| {
+            let differs = entry ^ searched;
+            if differs >> RULE_BITS == 0 { differs } else { 0 }
+        };
+        // One entry of each bucket in a step, so that the compiler uses vectors of four.
+        let mut rules = [0; BUCKET];
+        for ((rules, first), second) in rules.iter_mut().zip(first).zip(second) {
+            *rules = rule(first) | rule(second);
         }
-        rule.checked_sub(1).map(|rule| rule as u8)
+        let [a, b, c, d] = rules;
+        (a | b | c | d).checked_sub(1).map(|rule| rule as u8)
     }
 
     /// Checks that there are as many entries as groups, and that `known` holds for all rules.
@@ -105,6 +110,15 @@ impl Table {
             |entry: u32| (entry & RULE).checked_sub(1).is_some_and(|rule| known(rule as u8));
         used.clone().count() == self.groups && used.all(is_known)
     }
+}
+
+/// The entries of a bucket.
+#[inline(always)]
+fn entries_of(bucket: &[u8; BUCKET * ENTRY]) -> [u32; BUCKET] {
+    core::array::from_fn(|index| {
+        let entry = &bucket[index * ENTRY..];
+        u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]])
+    })
 }
 
 /// The bytes of a table of groups, and its size and seed.
