@@ -455,9 +455,9 @@ fn groups(
     counts: &[Counts],
 ) -> Vec<(u64, Rule, Counts)> {
     let rule = |choice: &Choice| match *choice {
-        Choice::All(members) => Rule::All(members),
+        Choice::All(members) => Rule::all(members),
         Choice::Columns { columns, inverted } => {
-            Rule::Stages { filter: first_part(filters, columns), inverted }
+            Rule::stages(first_part(filters, columns), inverted)
         }
     };
     let all = keys.groups.hashes().iter().zip(&plan.choices).zip(counts);

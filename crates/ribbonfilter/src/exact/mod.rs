@@ -43,17 +43,13 @@ use crate::error::OpenError;
 use crate::format::exact::{self, Exact, Rule};
 use crate::format::{Content, Footer};
 use crate::kernel::Kernel;
-use crate::query::{self, Enclosed, Fuse, Probe, QueryKind, Retrieval, in_hashes};
+use crate::query::{BATCH, Path, Stages, in_hashes};
 use crate::storage::bytes::OwnedBytes;
 use crate::storage::over_bytes::over_bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 use group::{UNNAMED, label};
-
-/// Keys of a batch that are queried in one stage before the next.
-const BATCH: usize = 1 << 9;
 
 /// A static set that answers "is this key in it?" exactly, for every key of a known universe.
 ///
@@ -93,10 +89,9 @@ const BATCH: usize = 1 << 9;
 pub struct ExactSet<D = OwnedBytes> {
     data: D,
     exact: Exact,
-    filters: Vec<Stage<query::Membership>>,
-    function: Option<Stage<Retrieval>>,
-    /// The rule of the unnamed group, if it has keys.
-    unnamed: Option<Rule>,
+    stages: Stages,
+    /// The rule of the unnamed group. If it has no keys, none is a member.
+    unnamed: Rule,
     /// The bytes that `data` had when it was opened.
     len: usize,
 }
@@ -144,23 +139,6 @@ impl From<bool> for Membership {
     #[inline]
     fn from(is_member: bool) -> Self {
         if is_member { Self::Member } else { Self::NotMember }
-    }
-}
-
-/// A filter or the function.
-#[derive(Clone)]
-struct Stage<K: QueryKind> {
-    probe: Enclosed<K>,
-    /// Whether the next stage has further columns of the same filter.
-    has_rest: bool,
-}
-
-impl<K: Fuse> Stage<K> {
-    fn new(stage: &exact::Stage, has_rest: bool, bytes: &[u8], kernel: Kernel) -> Self {
-        let Range { start, end } = stage.with_what_follows();
-        let probe = Probe::of_filter(&stage.footer, &bytes[start..end], kernel);
-        let probe = Enclosed::new(probe, start, bytes.len()).expect("a range of the bytes");
-        Self { probe, has_rest }
     }
 }
 
@@ -242,14 +220,11 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         if function.is_some_and(|function| !is_one_bit(&function.footer)) {
             return Err(OpenError::Inconsistent { field: "function" });
         }
-        let continued =
-            |number: usize| filters.get(number + 1).is_some_and(exact::Stage::continues);
-        let stage = |(number, filter)| Stage::new(filter, continued(number), bytes, kernel);
-        let filters = filters.iter().enumerate().map(stage).collect();
-        let function = function.map(|function| Stage::new(function, false, bytes, kernel));
-        let unnamed = exact.rule(bytes, UNNAMED);
+        let has_groups = exact.groups() > 1;
+        let stages = Stages::new(filters, function, bytes, has_groups, kernel);
+        let unnamed = exact.rule(bytes, UNNAMED).unwrap_or(Rule::all(false));
         let len = bytes.len();
-        Ok(Self { data, exact, filters, function, unnamed, len })
+        Ok(Self { data, exact, stages, unnamed, len })
     }
 
     /// Checks every byte against the checksum, and the table of groups.
@@ -299,10 +274,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// ```
     #[inline]
     pub fn contains_hash(&self, key_hash: u64) -> bool {
-        match self.unnamed {
-            Some(rule) => self.query(rule, key_hash),
-            None => false,
-        }
+        self.query(self.unnamed, key_hash)
     }
 
     /// Whether the key of a group is a member; exact for every key of the universe. **Arbitrary for
@@ -351,23 +323,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
 
     #[inline]
     fn query(&self, rule: Rule, hash: u64) -> bool {
-        let Rule::Stages { filter, inverted } = rule else { return rule == Rule::All(true) };
-        let bytes = self.data.as_ref();
-        // Filters are counted from 1, and a rule names only those that exist.
-        let passes = match self.filters.get(filter.wrapping_sub(1)) {
-            Some(first) => {
-                first.probe.query(bytes, hash) && (!first.has_rest || self.rest_passes(filter, hash))
-            }
-            None => true,
-        };
-        let stored = passes && self.function.as_ref().is_some_and(|f| f.probe.query(bytes, hash) == 1);
-        stored != inverted
-    }
-
-    /// Whether a key passes the stage that continues stage number `filter`, counted from 1.
-    #[inline]
-    fn rest_passes(&self, filter: usize, hash: u64) -> bool {
-        self.filters.get(filter).is_none_or(|rest| rest.probe.query(self.data.as_ref(), hash))
+        self.stages.query(self.data.as_ref(), Path::new(rule.path()), hash) != rule.inverted()
     }
 
     /// [`contains`](Self::contains) for many keys.
@@ -394,9 +350,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_batch_into<K: Key>(&self, keys: &[K], hits: &mut [bool]) {
-        let rule = self.unnamed.unwrap_or(Rule::All(false));
         in_hashes(keys, self.exact.key_seed, &mut [0; BATCH], hits, |hashes, hits| {
-            self.query_batch(rule, hashes, hits);
+            self.query_batch(self.unnamed, hashes, hits);
         });
     }
 
@@ -427,9 +382,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn contains_hash_batch_into(&self, key_hashes: &[u64], hits: &mut [bool]) {
-        let rule = self.unnamed.unwrap_or(Rule::All(false));
         for (hashes, hits) in key_hashes.chunks(BATCH).zip(hits.chunks_mut(BATCH)) {
-            self.query_batch(rule, hashes, hits);
+            self.query_batch(self.unnamed, hashes, hits);
         }
     }
 
@@ -459,36 +413,13 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         Some(hits)
     }
 
-    /// Queries at most [`BATCH`] keys: the filter with all, the function with those that pass.
+    /// Queries at most [`BATCH`] keys, until `hashes` or `hits` ends.
     fn query_batch(&self, rule: Rule, hashes: &[u64], hits: &mut [bool]) {
-        let count = hashes.len().min(hits.len()).min(BATCH);
-        let (hashes, hits) = (&hashes[..count], &mut hits[..count]);
-        let Rule::Stages { filter, inverted } = rule else {
-            return hits.fill(rule == Rule::All(true));
-        };
-        let bytes = self.data.as_ref();
-        match self.filters.get(filter.wrapping_sub(1)) {
-            Some(filter) => filter.probe.query_hashes(bytes, hashes, hits),
-            None => hits.fill(true),
-        }
-        if self.filters.get(filter.wrapping_sub(1)).is_some_and(|first| first.has_rest) {
-            for (&hash, hit) in hashes.iter().zip(&mut *hits) {
-                *hit = *hit && self.rest_passes(filter, hash);
-            }
-        }
-        let (mut passing, mut passed) = ([0; BATCH], 0);
-        for (&hash, &hit) in hashes.iter().zip(&*hits) {
-            // Written in any case and counted if it passes, so that there is no branch.
-            passing[passed] = hash;
-            passed += usize::from(hit);
-        }
-        let mut values = [0; BATCH];
-        if let Some(function) = &self.function {
-            function.probe.query_hashes(bytes, &passing[..passed], &mut values[..passed]);
-        }
-        let mut values = values.into_iter();
-        for hit in hits {
-            *hit = (*hit && values.next() == Some(1)) != inverted;
+        let count = hashes.len().min(hits.len());
+        let hits = &mut hits[..count];
+        self.stages.query_batch(self.data.as_ref(), Path::new(rule.path()), hashes, hits);
+        if rule.inverted() {
+            hits.iter_mut().for_each(|hit| *hit = !*hit);
         }
     }
 
@@ -607,7 +538,7 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Ok::<(), ribbonfilter::BuildError>(())
     /// ```
     pub fn expected_rate(&self) -> f64 {
-        self.unnamed.map_or(0.0, |rule| self.rate(rule))
+        self.rate(self.unnamed)
     }
 
     /// How often a key of a group, but outside the universe, is reported as a member; `None` if the
@@ -627,19 +558,18 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     }
 
     fn rate(&self, rule: Rule) -> f64 {
-        let Rule::Stages { filter, inverted } = rule else {
-            return f64::from(u8::from(rule == Rule::All(true)));
-        };
-        let rate_of = |stage: usize| self.exact.stages.get(stage).map_or(1.0, |s| s.footer.rate());
-        let rate = match filter.checked_sub(1) {
-            Some(first) if self.filters.get(first).is_some_and(|first| first.has_rest) => {
-                rate_of(first) * rate_of(filter)
+        let rate_of = |stage: &exact::Stage| stage.footer.rate();
+        let stored = match rule.path() {
+            0 => 0.0,
+            1 => 0.5,
+            path => {
+                let mut stages = self.exact.stages.iter().skip(usize::from(path) - 2);
+                let first = stages.next().map_or(1.0, rate_of);
+                let rest = stages.next().filter(|rest| rest.continues()).map_or(1.0, rate_of);
+                first * rest / 2.0
             }
-            Some(first) => rate_of(first),
-            None => 1.0,
         };
-        let rate = rate / 2.0;
-        if inverted { 1.0 - rate } else { rate }
+        if rule.inverted() { 1.0 - stored } else { stored }
     }
 
     /// The seed under which keys and groups are hashed.
@@ -660,7 +590,7 @@ impl<D: AsRef<[u8]>> fmt::Debug for ExactSet<D> {
             .field("len", &self.len())
             .field("universe_len", &self.universe_len())
             .field("groups", &self.groups())
-            .field("filters", &self.filters.len())
+            .field("filters", &self.exact.stages.len().saturating_sub(1))
             .field("size_in_bytes", &self.size_in_bytes())
             .field("overhead", &self.overhead())
             .finish_non_exhaustive()

@@ -76,7 +76,11 @@ impl Bumps {
         if exception_count > 0 {
             thresholds[usize::from(MAX_CODE)] = buckets.slots() as u16;
         }
-        let codes = layout.size_in_bytes() as usize;
+        let mut codes = layout.size_in_bytes() as usize;
+        if further.is_empty() {
+            // There are no codes. Any byte will do, since no slot is below these thresholds.
+            (codes, thresholds) = (0, [0; 4]);
+        }
         let first = Layer::new(shape.segment_bits, shape.segment_slots);
         let second_seed = if further.len() == 1 { last_seed } else { Seed::new(0) };
         let second = *further.first().unwrap_or(&first);
@@ -100,7 +104,7 @@ impl Bumps {
     /// `None` if there is no such byte. The last layer has no codes: for its slots the result is
     /// `None` or meaningless, so callers pass only slots of bumping layers, or discard it.
     #[inline(always)]
-    fn code(&self, bytes: &[u8], slot: u64, log: u32) -> Option<(u8, bool)> {
+    pub(super) fn code(&self, bytes: &[u8], slot: u64, log: u32) -> Option<(u8, bool)> {
         let byte = *bytes.get(self.codes.wrapping_add((slot >> (log + 2)) as usize))?;
         let code = byte >> (2 * (slot >> log & 3)) & 3;
         let offset = slot & ((1 << log) - 1);

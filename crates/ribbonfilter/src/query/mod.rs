@@ -29,12 +29,14 @@ mod part;
 mod ranges;
 mod single;
 mod solution;
+mod stages;
 
 pub(crate) use dispatch::Fuse;
 pub(crate) use locator::Locator;
 pub(crate) use part::InPart;
 pub(crate) use ranges::Ranges;
-pub(crate) use single::{Enclosed, QueryKind};
+pub(crate) use single::QueryKind;
+pub(crate) use stages::{BATCH, Path, Stages};
 
 use evaluation::Evaluation;
 use single::{Batch, Located, Opened, Single, by_steps};

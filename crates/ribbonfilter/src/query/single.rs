@@ -91,10 +91,7 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
         if bytes.len() != self.target.solution.len {
             return K::UNKNOWN;
         }
-        let opened = Opened { probe: self, base: bytes.as_ptr(), solution: PhantomData };
-        // SAFETY: `single` was chosen for a kernel, which exists only where the CPU has its
-        // features.
-        unsafe { (self.single)(opened, key_hash) }
+        Opened { probe: self, base: bytes.as_ptr(), solution: PhantomData }.query(key_hash)
     }
 
     /// Queries hashes with the fused function. Returns whether there is one and the bytes have the
@@ -120,51 +117,6 @@ impl<K: QueryKind, L: Locate> Probe<K, L> {
     ) -> Option<R> {
         let is_right = bytes.len() == self.target.solution.len;
         is_right.then(|| work(Opened { probe: self, base: bytes.as_ptr(), solution: PhantomData }))
-    }
-}
-
-/// A probe of a filter or a function that lies within larger bytes, such as a stage of an exact set.
-#[derive(Clone)]
-pub(crate) struct Enclosed<K: QueryKind> {
-    probe: Probe<K>,
-    /// Where its bytes begin. Invariant: they end within the larger bytes, `start + probe.bytes()
-    /// <= enclosing`.
-    start: usize,
-    /// The length of the larger bytes.
-    enclosing: usize,
-}
-
-impl<K: QueryKind> Enclosed<K> {
-    /// A probe of the bytes from `start` on, out of `enclosing` bytes. `None` if these are fewer.
-    pub(crate) fn new(probe: Probe<K>, start: usize, enclosing: usize) -> Option<Self> {
-        let end = start.checked_add(probe.bytes())?;
-        (end <= enclosing).then_some(Self { probe, start, enclosing })
-    }
-
-    /// The result for the key with the hash `key_hash`, out of the larger bytes.
-    ///
-    /// One comparison of their length replaces those of a range of them, since a query of an exact
-    /// set consists of several of these.
-    #[inline(always)]
-    pub(crate) fn query(&self, bytes: &[u8], key_hash: u64) -> K::Result {
-        if bytes.len() != self.enclosing {
-            return K::UNKNOWN;
-        }
-        // SAFETY: by the invariant, the bytes of the probe lie within `enclosing` bytes.
-        let base = unsafe { bytes.as_ptr().add(self.start) };
-        let opened = Opened { probe: &self.probe, base, solution: PhantomData };
-        // SAFETY: `single` was chosen for a kernel, which exists only where the CPU has its
-        // features.
-        unsafe { (self.probe.single)(opened, key_hash) }
-    }
-
-    /// Queries hashes in a batch, until `key_hashes` or `results` ends.
-    pub(crate) fn query_hashes(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
-        let stage = bytes.get(self.start..).and_then(|bytes| bytes.get(..self.probe.bytes()));
-        match stage {
-            Some(stage) => self.probe.query_hashes(stage, key_hashes, results),
-            None => results.fill(K::UNKNOWN),
-        }
     }
 }
 
@@ -380,6 +332,23 @@ impl QueryKind for Retrieval {
 }
 
 impl<'a, K: QueryKind, L: Locate> Opened<'a, Probe<K, L>> {
+    /// A probe with bytes that are part of larger ones.
+    ///
+    /// # Safety
+    /// As many bytes as the probe was made for must be readable at `base` for `'a`.
+    #[inline(always)]
+    pub(super) unsafe fn at(probe: &'a Probe<K, L>, base: *const u8) -> Self {
+        Self { probe, base, solution: PhantomData }
+    }
+
+    /// The result for the key with the hash `key_hash`.
+    #[inline(always)]
+    pub(super) fn query(self, key_hash: u64) -> K::Result {
+        // SAFETY: `single` was chosen for a kernel, which exists only where the CPU has its
+        // features.
+        unsafe { (self.probe.single)(self, key_hash) }
+    }
+
     #[inline(always)]
     pub(super) fn target(self) -> Opened<'a> {
         Opened { probe: &self.probe.target, base: self.base, solution: self.solution }

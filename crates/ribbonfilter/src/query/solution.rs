@@ -90,6 +90,9 @@ const TAIL_BYTES: usize = 1 << 14;
 /// Every equation that reaches into the trimmed block and has all its slots starts in the first
 /// block of the copy, so its at most three blocks are all here. A block of eight columns has at
 /// most 64 bytes, so eight words can be read from the beginning of each of them.
+///
+/// A system narrower than the ribbon has one start and fits into the copy as a whole. The slots that
+/// it does not have are zero there, so the coefficients that select them change nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Tail {
     pub(super) blocks: [u8; 3 * 64],
@@ -109,13 +112,17 @@ impl Tail {
     fn copy(layout: &Layout, width: Width, fast_end: u64, bytes: &[u8]) -> Self {
         let (columns, size) = (layout.columns() as usize, layout.word_bytes());
         let whole = layout.whole_blocks();
-        let following = u64::from(width.following_blocks());
+        let narrow = layout.slots() < width.bits().into();
+        let following = match narrow {
+            true => whole,
+            false => u64::from(width.following_blocks()),
+        };
         // An equation that starts at `fast_end` or later touches `following` whole blocks and the last
         // one.
         let readable = whole >= following && fast_end == layout.first_slot_of(whole - following);
         let fits = columns <= GROUP && layout.order() == Order::Columns;
-        let narrow = layout.slots() < width.bits().into();
-        if !readable || !fits || narrow || bytes.len() > TAIL_BYTES {
+        let odd = narrow && (layout.is_fractional() || layout.slots() == 0);
+        if !readable || !fits || odd || bytes.len() > TAIL_BYTES {
             return Self::NONE;
         }
         let (begin, end) = (layout.offset(whole - following), layout.offset(whole));
@@ -125,12 +132,13 @@ impl Tail {
         if whole < layout.blocks() {
             let stride = layout.stride(whole);
             for (column, word) in last.chunks_exact_mut(size).take(columns).enumerate() {
-                let bits = load_bits(&bytes[end..], column * stride);
+                // Without the bits of the next column, which follow.
+                let bits = load_bits(&bytes[end..], column * stride) & first_bits(stride as u32);
                 word.copy_from_slice(&bits.to_le_bytes()[..size]);
             }
         }
         tail.offset = begin;
-        tail.end = layout.slots() - u64::from(width.bits()) + 1;
+        tail.end = layout.slots().saturating_sub(width.bits().into()) + 1;
         tail
     }
 }

@@ -54,33 +54,42 @@ mod field {
     pub(super) const STAGES: usize = 30;
 }
 
-/// How the keys of a group are queried.
+/// How the keys of a group are queried: the stages that they pass, and whether these describe the
+/// members or the others. The number is what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    /// All keys are members, or none is: nothing is stored of them.
-    All(bool),
-    /// The filter that begins with stage number `filter`, counted from 1, and then the function; 0
-    /// stands for no filter. They describe the members or, if `inverted`, the others.
-    Stages { filter: usize, inverted: bool },
-}
+pub(crate) struct Rule(u8);
 
 impl Rule {
-    fn encode(self) -> u8 {
-        match self {
-            Self::All(members) => u8::from(members),
-            Self::Stages { filter, inverted } => 2 + 2 * filter as u8 + u8::from(inverted),
-        }
+    /// All keys are members, or none is: nothing is stored of them.
+    pub(crate) const fn all(members: bool) -> Self {
+        Self(members as u8)
+    }
+
+    /// The filter that begins with stage number `filter`, counted from 1, and then the function; 0
+    /// stands for no filter. They describe the members or, if `inverted`, the others.
+    pub(crate) const fn stages(filter: usize, inverted: bool) -> Self {
+        Self(2 + 2 * filter as u8 + inverted as u8)
+    }
+
+    /// The stages that a key passes: none (0), just the function (1), or a filter, by the number of
+    /// its first stage and 1, and the function.
+    #[inline(always)]
+    pub(crate) const fn path(self) -> u8 {
+        self.0 / 2
+    }
+
+    /// Whether the keys that are stored are the others; in a group without stages, whether all keys
+    /// are members.
+    #[inline(always)]
+    pub(crate) const fn inverted(self) -> bool {
+        self.0 % 2 == 1
     }
 
     /// The rule of a set with this number of stages, of which the last is the function.
     #[inline]
     fn decode(code: u8, stages: usize) -> Option<Self> {
-        let filter = usize::from(code / 2).wrapping_sub(1);
-        match code {
-            0 | 1 => Some(Self::All(code == 1)),
-            _ if filter < stages => Some(Self::Stages { filter, inverted: code % 2 == 1 }),
-            _ => None,
-        }
+        let rule = Self(code);
+        (usize::from(rule.path()) <= stages).then_some(rule)
     }
 }
 
@@ -270,7 +279,7 @@ impl Content<'_> {
     /// The rule of the unnamed group, if there is no other group.
     fn unnamed(&self) -> Option<Rule> {
         match *self.groups {
-            [] => Some(Rule::All(false)),
+            [] => Some(Rule::all(false)),
             [(0, rule)] => Some(rule),
             _ => None,
         }
@@ -314,7 +323,7 @@ impl Content<'_> {
         put(&mut raw, field::BOUND, (self.bound as f32).to_bits().into());
         raw[field::STAGES] = self.stages.len() as u8;
         raw[at::WHAT] = Kind::Container as u8;
-        raw[at::SEGMENTS] = FILLING << 5 | self.unnamed().map_or(table.seed, Rule::encode);
+        raw[at::SEGMENTS] = FILLING << 5 | self.unnamed().map_or(table.seed, |rule| rule.0);
         raw[at::VERSIONS] = super::VERSIONS;
         raw[at::MAGIC].copy_from_slice(&super::MAGIC);
         raw

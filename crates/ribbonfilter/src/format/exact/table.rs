@@ -84,10 +84,9 @@ impl Table {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn find(self, bytes: &[u8], label: u64) -> Option<u8> {
         let ([first, second], searched) = self.locate(label);
-        let bucket = |bucket: u64| {
-            bytes.get(bucket as usize * BUCKET * ENTRY..)?.first_chunk::<{ BUCKET * ENTRY }>()
-        };
-        let (first, second) = (entries_of(bucket(first)?), entries_of(bucket(second)?));
+        let (buckets, _) = bytes.get(..self.size() as usize)?.as_chunks();
+        let bucket = |bucket: u64| buckets.get(bucket as usize).map(entries_of);
+        let (first, second) = (bucket(first)?, bucket(second)?);
         // Zero for all entries but that of the group: the others differ, or have no rule.
         let rule = |entry: u32| {
             let differs = entry ^ searched;
@@ -139,7 +138,7 @@ impl Built {
             Some(Self { table, bytes })
         });
         built.find(|Self { table, bytes }| {
-            groups.iter().all(|&(label, rule)| table.find(bytes, label) == Some(rule.encode()))
+            groups.iter().all(|&(label, rule)| table.find(bytes, label) == Some(rule.0))
         })
     }
 }
@@ -195,7 +194,7 @@ fn encoded(table: Table, entries: &[u32], groups: &[(u64, Rule)]) -> Vec<u8> {
     let entry = |&group: &u32| match group.checked_sub(1) {
         Some(group) => {
             let (label, rule) = groups[group as usize];
-            table.locate(label).1 | (u32::from(rule.encode()) + 1)
+            table.locate(label).1 | (u32::from(rule.0) + 1)
         }
         None => 0,
     };
@@ -208,7 +207,7 @@ mod tests {
     use crate::testing::Random;
 
     fn rule(label: u64) -> Rule {
-        Rule::All(label.count_ones().is_multiple_of(2))
+        Rule::all(label.count_ones().is_multiple_of(2))
     }
 
     fn built(labels: &[u64]) -> Option<Built> {
@@ -233,7 +232,7 @@ mod tests {
                 assert_eq!(bytes.len() as u64, Table::size_for(groups));
                 assert!(table.is_valid(&bytes, |_| true));
                 for &label in &labels {
-                    assert_eq!(table.find(&bytes, label), Some(rule(label).encode()));
+                    assert_eq!(table.find(&bytes, label), Some(rule(label).0));
                     assert_eq!(table.find(&bytes, label ^ 1 << 20), None, "{groups} {label:x}");
                 }
             }
@@ -262,7 +261,7 @@ mod tests {
             }
         };
         assert_eq!(built(&[a, b]).map(|built| built.table.seed), Some(1));
-        let both = [(a, Rule::All(true)), (a, Rule::All(false))];
+        let both = [(a, Rule::all(true)), (a, Rule::all(false))];
         assert!(Built::new(&both).is_none());
     }
 

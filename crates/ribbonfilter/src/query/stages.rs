@@ -1,0 +1,370 @@
+//! Queries of an exact set: a filter, and a function of one bit for the keys that pass it.
+//!
+//! ```text
+//! Stages::query      compares the length of the bytes
+//!   query            compiled for the CPU's instructions: both stages in one function
+//!   Stages::in_turn  one stage after the other, for rare shapes and rare keys
+//! ```
+//!
+//! A query of both stages is one function because that takes two thirds of the instructions of two:
+//! the stages share the mixed hash, in large sets even the seeded hash and the coefficients, and
+//! nothing is saved and restored between them.
+//!
+//! *No branch on the group.* In a set with groups, the group of a key decides which filter is
+//! queried, if any. That cannot be predicted, and it is known late, after the group was looked up in
+//! its table: a mispredicted branch would cost more than a filter. So every key takes the same way:
+//! the filter is an index, and a group without a filter queries any filter and ignores the result.
+#![expect(unsafe_code, reason = "kernels read through pointers, and need the CPU's features")]
+
+use super::dispatch::COMPACT;
+use super::single::{Fingerprints, Opened, QueryKind};
+use super::solution::{Assumptions, FewWhole, One, SMALL_BYTES, Small};
+use super::{Fuse, Membership, Probe, Retrieval};
+use crate::format::Footer;
+use crate::format::exact;
+use crate::kernel::{GROUP, Instructions, Kernel, cold_path, compile};
+use crate::ribbon::equation::{Seeded, seeded};
+use crate::ribbon::layers::Buckets;
+use crate::ribbon::width::Band;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+/// Keys of a batch that are queried in one stage before the next.
+pub(crate) const BATCH: usize = 1 << 9;
+
+/// The width of the stages that are queried in one function.
+type Wide = u128;
+
+/// A filter or the function: its probe, and where its bytes begin.
+#[derive(Clone)]
+struct Stage<K: QueryKind> {
+    probe: Probe<K>,
+    start: usize,
+    /// Whether the next stage has further columns of the same filter.
+    has_rest: bool,
+}
+
+impl<K: Fuse> Stage<K> {
+    fn new(stage: &exact::Stage, has_rest: bool, bytes: &[u8], kernel: Kernel) -> Self {
+        let range = stage.with_what_follows();
+        let start = range.start;
+        Self { probe: Probe::of_filter(&stage.footer, &bytes[range], kernel), start, has_rest }
+    }
+
+    fn query_batch(&self, bytes: &[u8], key_hashes: &[u64], results: &mut [K::Result]) {
+        let bytes = bytes.get(self.start..).and_then(|bytes| bytes.get(..self.probe.bytes()));
+        match bytes {
+            Some(bytes) => self.probe.query_hashes(bytes, key_hashes, results),
+            None => results.fill(K::UNKNOWN),
+        }
+    }
+}
+
+/// All stages of an exact set.
+#[derive(Clone)]
+pub(crate) struct Stages {
+    filters: Vec<Stage<Membership>>,
+    function: Option<Stage<Retrieval>>,
+    /// The length of the bytes in which all stages are. Invariant: `start + probe.bytes() <= len`
+    /// for each of them.
+    len: usize,
+    fused: Option<Fused>,
+}
+
+/// The way of a key through the stages: a filter, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Path(usize);
+
+impl Path {
+    /// The key is in no stage.
+    pub(crate) const NOWHERE: Self = Self(0);
+
+    /// The filter with this number, counted from 1, and the function; just the function if it is 0.
+    pub(crate) fn through(filter: usize) -> Self {
+        Self(filter + 1)
+    }
+
+    /// The path with a number from 0 on: nowhere, the function alone, and then the filters.
+    #[inline(always)]
+    pub(crate) fn new(number: u8) -> Self {
+        Self(number.into())
+    }
+
+    /// The index of the filter; 0 if there is none.
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0.saturating_sub(2)
+    }
+
+    #[inline(always)]
+    fn has_filter(self) -> bool {
+        self.0 >= 2
+    }
+
+    /// Whether a key gets to the function, given whether it passes the filter with the
+    /// [`index`](Self::index). No branch: see the module.
+    #[inline(always)]
+    fn reaches_function(self, passes: bool) -> bool {
+        (passes | !self.has_filter()) & (self.0 != 0)
+    }
+}
+
+/// [`Stages`] and bytes of the length that they were made for.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    stages: &'a Stages,
+    /// Invariant: points to `stages.len` bytes, readable for `'a`.
+    base: *const u8,
+}
+
+/// A query compiled for an instruction set that this CPU has.
+type Fused = for<'a> unsafe fn(Reading<'a>, Path, u64) -> bool;
+
+impl Stages {
+    /// The stages of the set in `bytes`. If it `has_groups`, the path of a key cannot be predicted.
+    pub(crate) fn new(
+        filters: &[exact::Stage],
+        function: Option<&exact::Stage>,
+        bytes: &[u8],
+        has_groups: bool,
+        kernel: Kernel,
+    ) -> Self {
+        let fused = function.and_then(|function| fused(filters, function, has_groups, kernel));
+        let has_rest = |index: usize| filters.get(index + 1).is_some_and(exact::Stage::continues);
+        let filter = |(index, stage)| Stage::new(stage, has_rest(index), bytes, kernel);
+        Self {
+            filters: filters.iter().enumerate().map(filter).collect(),
+            function: function.map(|function| Stage::new(function, false, bytes, kernel)),
+            len: bytes.len(),
+            fused,
+        }
+    }
+
+    /// Whether the function has the bit 1 for a key that passes its filter. False if the bytes have
+    /// another length than those that were opened.
+    #[inline(always)]
+    pub(crate) fn query(&self, bytes: &[u8], path: Path, key_hash: u64) -> bool {
+        if bytes.len() != self.len {
+            return false;
+        }
+        let reading = Reading { stages: self, base: bytes.as_ptr() };
+        match self.fused {
+            // SAFETY: `fused` was chosen for a kernel, which exists only where the CPU has its
+            // features.
+            Some(fused) => unsafe { fused(reading, path, key_hash) },
+            None => reading.stage_by_stage(path, key_hash),
+        }
+    }
+
+    /// Queries at most [`BATCH`] keys: the filter with all, the function with those that pass.
+    pub(crate) fn query_batch(
+        &self,
+        bytes: &[u8],
+        path: Path,
+        key_hashes: &[u64],
+        hits: &mut [bool],
+    ) {
+        let count = key_hashes.len().min(hits.len()).min(BATCH);
+        let (key_hashes, hits) = (&key_hashes[..count], &mut hits[..count]);
+        if bytes.len() != self.len || path == Path::NOWHERE {
+            return hits.fill(false);
+        }
+        match self.filters.get(path.index()).filter(|_| path != Path::through(0)) {
+            Some(filter) => {
+                filter.query_batch(bytes, key_hashes, hits);
+                if filter.has_rest {
+                    let reading = Reading { stages: self, base: bytes.as_ptr() };
+                    for (&hash, hit) in key_hashes.iter().zip(&mut *hits) {
+                        *hit = *hit && reading.rest_passes(path, hash);
+                    }
+                }
+            }
+            None => hits.fill(true),
+        }
+        let (mut passing, mut passed) = ([0; BATCH], 0);
+        for (&hash, &hit) in key_hashes.iter().zip(&*hits) {
+            // Written in any case and counted if it passes, so that there is no branch.
+            passing[passed] = hash;
+            passed += usize::from(hit);
+        }
+        let mut values = [0; BATCH];
+        if let Some(function) = &self.function {
+            function.query_batch(bytes, &passing[..passed], &mut values[..passed]);
+        }
+        let mut values = values.into_iter();
+        for hit in hits {
+            *hit = *hit && values.next() == Some(1);
+        }
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// A stage with its bytes.
+    #[inline(always)]
+    fn open<K: QueryKind>(self, stage: &'a Stage<K>) -> Opened<'a, Probe<K>> {
+        // SAFETY: stages come from `self.stages`. By the invariant of `Stages::len` the bytes of
+        // one are within `len` bytes, and by that of `base` as many can be read there.
+        unsafe { Opened::at(&stage.probe, self.base.add(stage.start)) }
+    }
+
+    /// One stage after the other, for any shape.
+    #[inline(always)]
+    fn stage_by_stage(self, path: Path, key_hash: u64) -> bool {
+        let passes = match self.stages.filters.get(path.index()) {
+            Some(filter) if path.has_filter() => self.open(filter).query(key_hash),
+            _ => path != Path::NOWHERE,
+        };
+        passes && self.rest_passes(path, key_hash) && self.is_one(key_hash)
+    }
+
+    // The following are not inlined, and take what their callers were given: so the compiled queries
+    // end with a jump to them, and save no registers.
+
+    /// [`stage_by_stage`](Self::stage_by_stage) for the keys that a compiled query declines.
+    #[inline(never)]
+    fn in_turn(self, path: Path, key_hash: u64) -> bool {
+        self.stage_by_stage(path, key_hash)
+    }
+
+    /// What follows the first stage of a filter: the rest of it, if there is one, and the function.
+    #[inline(never)]
+    fn after_first(self, path: Path, key_hash: u64) -> bool {
+        self.rest_passes(path, key_hash) && self.is_one(key_hash)
+    }
+
+    /// The function, for the keys that a compiled query declines there.
+    #[inline(never)]
+    fn in_function(self, _: Path, key_hash: u64) -> bool {
+        self.is_one(key_hash)
+    }
+
+    /// Whether a key passes the stage that continues the filter of its path, if there is one.
+    #[inline(always)]
+    fn rest_passes(self, path: Path, key_hash: u64) -> bool {
+        let filters = &self.stages.filters;
+        let first = filters.get(path.index()).filter(|_| path.has_filter());
+        match filters.get(path.index() + 1) {
+            Some(rest) if first.is_some_and(|first| first.has_rest) => {
+                self.open(rest).query(key_hash)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the function has the bit 1 for a key.
+    #[inline(always)]
+    fn is_one(self, key_hash: u64) -> bool {
+        let function = self.stages.function.as_ref();
+        function.is_some_and(|function| self.open(function).query(key_hash) == 1)
+    }
+}
+
+compile! {
+    query as with_vectors, portable:
+    <'a, A: Assumptions, T: Assumptions>(
+        reading: Reading<'a>, path: Path, key_hash: u64
+    ) -> bool
+}
+
+/// A query of both stages. What it declines, such as bumped keys, is queried in turn.
+///
+/// [`Assumptions::SMALL`] stands for any number of filters and seeds. Without it there is one
+/// filter, which is one stage; and both stages bump keys, so that their first layers have seed 0
+/// and a key has the same hash in both.
+#[inline(always)]
+fn query<I: Instructions, A: Assumptions, T: Assumptions>(
+    instructions: I,
+    reading: Reading<'_>,
+    path: Path,
+    key_hash: u64,
+) -> bool {
+    let Stages { filters, function, .. } = reading.stages;
+    let filter = filters.get(if A::SMALL { path.index() } else { 0 });
+    let (Some(filter), Some(function)) = (filter, function) else {
+        cold_path();
+        return reading.in_turn(path, key_hash);
+    };
+    let (first, second) = (reading.open(filter), reading.open(function));
+    let mixed = first.probe.locator.multipliers.mix(key_hash);
+    let hash = seeded(mixed, first.probe.locator.system.seed);
+    let Some(passes) = evaluate::<_, _, A>(instructions, first, mixed, hash) else {
+        cold_path();
+        return reading.in_turn(path, key_hash);
+    };
+    if !(if A::SMALL { path.reaches_function(passes) } else { passes }) {
+        return false;
+    }
+    if A::SMALL && filter.has_rest {
+        return reading.after_first(path, key_hash);
+    }
+    let hash = match A::SMALL {
+        true => seeded(mixed, second.probe.locator.system.seed),
+        false => hash,
+    };
+    match evaluate::<_, _, T>(instructions, second, mixed, hash) {
+        Some(bit) => bit == 1,
+        None => {
+            cold_path();
+            reading.in_function(path, key_hash)
+        }
+    }
+}
+
+/// Evaluates a key in one stage, in its only system or its first layer. `None` for keys that are
+/// bumped or seem to be, and for those that no kernel can read.
+#[inline(always)]
+fn evaluate<I: Instructions, K: QueryKind, A: Assumptions>(
+    instructions: I,
+    opened: Opened<'_, Probe<K>>,
+    mixed: u64,
+    hash: Seeded,
+) -> Option<K::Result> {
+    let locator = &opened.probe.locator;
+    let slot = locator.system.slot::<A>(mixed, hash)?;
+    let target = opened.target();
+    let log = Buckets::of(Wide::WIDTH).log;
+    let (_, seems_bumped) = locator.bumps.code(target.bytes(), slot, log)?;
+    if seems_bumped {
+        return None;
+    }
+    K::evaluate::<I, Wide, A, Fingerprints>(instructions, target, target.located(slot, hash))
+}
+
+/// The function for these stages, if there is one.
+///
+/// Its assumptions must hold for all stages that it is used for: [`has_shape`] ensures the width,
+/// whole columns and one seed.
+fn fused(
+    filters: &[exact::Stage],
+    function: &exact::Stage,
+    has_groups: bool,
+    kernel: Kernel,
+) -> Option<Fused> {
+    // A filter's second stage is queried on its own.
+    let mut first = filters.iter().filter(|filter| !filter.continues());
+    let fits = first.clone().all(|filter| has_shape(&filter.footer, 1..=GROUP as u32))
+        && has_shape(&function.footer, 1..=1);
+    if COMPACT || filters.is_empty() || !fits {
+        return None;
+    }
+    if has_groups {
+        let small = with_vectors::<Small<FewWhole>, Small<One>>(kernel);
+        return Some(small.unwrap_or(portable::<Small<FewWhole>, Small<One>>()));
+    }
+    let is_layered = |stage: &exact::Stage| {
+        !stage.footer.shape.further.layers().is_empty()
+            && stage.with_what_follows().len() > SMALL_BYTES
+    };
+    // Stages of other shapes have faster functions of their own.
+    let is_simple = filters.len() == 1 && is_layered(function) && first.all(is_layered);
+    is_simple.then(|| with_vectors::<FewWhole, One>(kernel).unwrap_or(portable::<FewWhole, One>()))
+}
+
+/// Whether a stage has what [`query`] assumes of all.
+fn has_shape(footer: &Footer, columns: RangeInclusive<u32>) -> bool {
+    let shape = &footer.shape;
+    shape.width == Wide::WIDTH
+        && shape.boundary == 0
+        && columns.contains(&shape.columns)
+        && !shape.segment_seeds()
+}
