@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,27 @@ VECTORS = {
 def test_hashes_match_the_rust_library(key):
     assert key_hash(key) == VECTORS[key]
     assert key_hash([key]).tolist() == [VECTORS[key]]
+
+
+# What JavaScript is tested against, too; a test in Rust writes it.
+EXPECTED = Path(__file__).parents[2] / "ribbonfilter-js" / "tests" / "expected.txt"
+
+
+@pytest.mark.parametrize("kind", ["text", "bytes", "integer"])
+def test_hashes_match_those_of_javascript(kind):
+    by_seed = {}
+    for line in EXPECTED.read_text().splitlines():
+        name, *fields = line.split(" ")
+        if name == kind:
+            digits, seed, expected = fields[0], int(fields[1]), int(fields[2], 16)
+            key = int(digits) if kind == "integer" else bytes.fromhex(digits)
+            key = key.decode() if kind == "text" else key
+            assert key_hash(key, key_seed=seed) == expected, (key, seed)
+            by_seed.setdefault(seed, []).append((key, expected))
+    assert set(by_seed) == {0, 1, 2**64 - 1}
+    for seed, pairs in by_seed.items():
+        assert len(pairs) >= 4
+        assert key_hash([key for key, _ in pairs], key_seed=seed).tolist() == [expected for _, expected in pairs]
 
 
 def test_a_key_seed_changes_hashes():

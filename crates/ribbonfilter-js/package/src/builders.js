@@ -2,6 +2,7 @@
 
 import { CANCELLED, BuildError, lastError } from "./errors.js";
 import { copyBatches, hashBatches, hashOf, indexed } from "./keys.js";
+import { Owner } from "./owner.js";
 import { ENGINE, ExactSet, Filter, INTERNAL, Part, StaticFunction, VARIANTS, classesOf } from "./structures.js";
 
 const WIDTHS = [16, 32, 64, 128];
@@ -63,27 +64,18 @@ function keySeedOf({ keySeed = 0n }) {
   return seed;
 }
 
-/** Frees builders that were neither finished nor discarded, once nobody refers to them. */
-const registry = new FinalizationRegistry(({ engine, handle }) => engine.exports.discard(handle));
-
 /** Collects hashes in the module, and builds. */
-class Builder {
-  #engine;
-  #handle;
+class Builder extends Owner {
+  static FREE = "discard";
+
   #Class;
   #options;
   keySeed;
 
-  constructor(internal, engine, Class, options, bits = 0, fingerprintBits = 0) {
-    if (internal !== INTERNAL) {
-      throw new TypeError(`there is no constructor: use ${Class?.name ?? "Filter"}.builder`);
-    }
-    this.keySeed = keySeedOf(options);
+  constructor(engine, Class, options, bits = 0, fingerprintBits = 0) {
+    const keySeed = keySeedOf(options);
     const [target, amount] = targetOf(options);
-    this.#engine = engine;
-    this.#Class = Class;
-    this.#options = options;
-    this.#handle = engine.exports.builder(
+    const handle = engine.exports.builder(
       Class.KIND,
       target,
       amount,
@@ -91,35 +83,31 @@ class Builder {
       position(options, "width", WIDTHS),
       position(options, "effort", EFFORTS) === 2 ? 1 : 0,
       number(options, "overhead", 0),
-      this.keySeed,
+      keySeed,
       number(options, "maxMemory", -1),
       bits,
       fingerprintBits,
     );
-    registry.register(this, { engine, handle: this.#handle }, this);
+    super(engine, handle);
+    this.keySeed = keySeed;
+    this.#Class = Class;
+    this.#options = options;
   }
 
-  get engine() {
-    if (this.#handle === 0) {
-      throw new BuildError("this builder has already finished: create another one");
-    }
-    return this.#engine;
-  }
-
-  get handle() {
-    return this.#handle;
+  _spent() {
+    return new BuildError("this builder has already finished: create another one");
   }
 
   /** Hashes keys and passes each batch on. */
   hashed(keys, push) {
-    hashBatches(this.engine, this.keySeed, keys, push);
+    hashBatches(this._engine, this.keySeed, keys, push);
   }
 
   /** Plans for a number of keys: size, rate, and the memory of the build. */
   plan(keys) {
-    const figures = [0, 1, 2].map((figure) => this.engine.exports.plan(this.#handle, keys, figure));
+    const figures = [0, 1, 2].map((figure) => this._engine.exports.plan(this._handle, keys, figure));
     if (figures.some(Number.isNaN)) {
-      throw lastError(this.#engine);
+      throw lastError(this._engine);
     }
     const [byteLength, falsePositiveRate, peakMemory] = figures;
     return { byteLength, falsePositiveRate, peakMemory };
@@ -127,9 +115,8 @@ class Builder {
 
   /** Builds. The builder is spent, whatever happens. */
   finish() {
-    const { engine, handle } = this;
+    const engine = this._engine;
     const { onProgress, signal } = this.#options;
-    this.#spend();
     let thrown;
     engine.progress = (phase, fraction) => {
       // An exception must not pass through the module, which would not free its memory.
@@ -143,7 +130,7 @@ class Builder {
       }
     };
     try {
-      const built = engine.exports.finish(handle);
+      const built = engine.exports.finish(this._release());
       if (built === 0) {
         throw thrown && engine.exports.error_kind() === CANCELLED ? thrown.error : lastError(engine);
       }
@@ -154,15 +141,7 @@ class Builder {
   }
 
   discard() {
-    if (this.#handle !== 0) {
-      this.#engine.exports.discard(this.#handle);
-      this.#spend();
-    }
-  }
-
-  #spend() {
-    registry.unregister(this);
-    this.#handle = 0;
+    this._free();
   }
 }
 
@@ -189,12 +168,12 @@ export class FilterBuilder {
   }
 
   addHashes(hashes) {
-    copyBatches(this.#builder.engine, hashes, (_, count) => this.#push(count));
+    copyBatches(this.#builder._engine, hashes, (_, count) => this.#push(count));
     return this;
   }
 
   #push(count) {
-    const { engine, handle } = this.#builder;
+    const { _engine: engine, _handle: handle } = this.#builder;
     engine.exports.push_hashes(handle, engine.hashes, count, 0);
     this.#size += count;
   }
@@ -215,7 +194,7 @@ export class FilterBuilder {
 async function filterBuilder(Class, options = {}) {
   checkNames(options, [...TARGETS, ...SHAPE, ...COMMON]);
   const engine = await Class[ENGINE].start();
-  const builder = new Builder(INTERNAL, engine, Class, options);
+  const builder = new Builder(engine, Class, options);
   // Reports settings that are invalid before any key is read.
   try {
     builder.plan(0);
@@ -257,14 +236,14 @@ async function addAll(builder, keys) {
 async function buildExactSet(Class, sides, options = {}) {
   checkNames(options, COMMON);
   const engine = await Class[ENGINE].start();
-  const builder = new Builder(INTERNAL, engine, Class, options);
+  const builder = new Builder(engine, Class, options);
   const { exports } = engine;
   const push = (group, keys, isOther) => {
     const groupHash = group === undefined ? undefined : hashOf(engine, builder.keySeed, group);
     builder.hashed(indexed(keys), (_, count) =>
       groupHash === undefined
-        ? exports.push_hashes(builder.handle, engine.hashes, count, isOther)
-        : exports.push_hashes_in(builder.handle, groupHash, engine.hashes, count, isOther),
+        ? exports.push_hashes(builder._handle, engine.hashes, count, isOther)
+        : exports.push_hashes_in(builder._handle, groupHash, engine.hashes, count, isOther),
     );
   };
   try {
@@ -296,12 +275,12 @@ async function buildFunction(Class, entries, { valueBits, fingerprintBits = 0, .
   const values = valuesOf(pairs);
   const largest = values.reduce((max, value) => (value > max ? value : max), 1n);
   const bits = valueBits ?? largest.toString(2).length;
-  const builder = new Builder(INTERNAL, engine, Class, options, bits, fingerprintBits);
+  const builder = new Builder(engine, Class, options, bits, fingerprintBits);
   const keys = pairs.map(([key]) => key);
   try {
     builder.hashed(keys, (first, count) => {
       engine.view(BigUint64Array, engine.results, count).set(values.subarray(first, first + count));
-      engine.exports.push_pairs(builder.handle, engine.hashes, engine.results, count);
+      engine.exports.push_pairs(builder._handle, engine.hashes, engine.results, count);
     });
     return builder.finish();
   } finally {
@@ -309,47 +288,44 @@ async function buildFunction(Class, entries, { valueBits, fingerprintBits = 0, .
   }
 }
 
-/** The classes of an entry point that builds, too. */
+class BuildingFilter extends Filter {
+  static name = "Filter";
+
+  static build(keys, options) {
+    return buildFilter(this, keys, options);
+  }
+
+  static builder(options) {
+    return filterBuilder(this, options);
+  }
+}
+
+class BuildingExactSet extends ExactSet {
+  static name = "ExactSet";
+
+  static build(members, others, options) {
+    return buildExactSet(this, [{ members, others }], options);
+  }
+
+  static buildGroups(groups, options) {
+    return buildExactSet(this, groups, options);
+  }
+}
+
+class BuildingFunction extends StaticFunction {
+  static name = "StaticFunction";
+
+  static build(entries, options) {
+    return buildFunction(this, entries, options);
+  }
+}
+
+/** What an entry point that builds exports. */
 export function buildingClassesOf(engine) {
-  const { init, keyHash } = classesOf(engine);
-  return {
-    init,
-    keyHash,
-    Filter: class extends Filter {
-      static [ENGINE] = engine;
-      static name = "Filter";
-
-      static build(keys, options) {
-        return buildFilter(this, keys, options);
-      }
-
-      static builder(options) {
-        return filterBuilder(this, options);
-      }
-    },
-    Part: class extends Part {
-      static [ENGINE] = engine;
-      static name = "Part";
-    },
-    ExactSet: class extends ExactSet {
-      static [ENGINE] = engine;
-      static name = "ExactSet";
-
-      static build(members, others, options) {
-        return buildExactSet(this, [{ members, others }], options);
-      }
-
-      static buildGroups(groups, options) {
-        return buildExactSet(this, groups, options);
-      }
-    },
-    StaticFunction: class extends StaticFunction {
-      static [ENGINE] = engine;
-      static name = "StaticFunction";
-
-      static build(entries, options) {
-        return buildFunction(this, entries, options);
-      }
-    },
-  };
+  return classesOf(engine, {
+    Filter: BuildingFilter,
+    Part,
+    ExactSet: BuildingExactSet,
+    StaticFunction: BuildingFunction,
+  });
 }

@@ -3,6 +3,7 @@
 import { bytesAt, checked } from "./engine.js";
 import { RibbonError, lastError } from "./errors.js";
 import { checkInteger, copyBatches, hashBatches, hashOf, indexed, writeKey } from "./keys.js";
+import { Owner } from "./owner.js";
 
 /** The key of the static property with the engine of a class. */
 export const ENGINE = Symbol("engine");
@@ -26,9 +27,6 @@ const PROPERTY = {
 };
 
 export const VARIANTS = ["standard", "homogeneous", "balanced", "bumped"];
-
-/** Frees the memory of structures that were not disposed of, once nobody refers to them. */
-const registry = new FinalizationRegistry(({ engine, handle }) => engine.exports.close(handle));
 
 /** The bytes of whatever `load` accepts. */
 async function bytesOf(source) {
@@ -60,17 +58,14 @@ function isShared(value) {
 }
 
 /** Bytes in the memory of a module, and what all kinds of them have in common. */
-export class Structure {
-  #engine;
-  #handle;
+export class Structure extends Owner {
+  static FREE = "close";
 
   constructor(internal, engine, handle) {
     if (internal !== INTERNAL) {
       throw new TypeError(`there is no constructor: use ${new.target.name}.load`);
     }
-    this.#engine = engine;
-    this.#handle = handle;
-    registry.register(this, { engine, handle }, this);
+    super(engine, handle);
   }
 
   static async load(source) {
@@ -78,20 +73,12 @@ export class Structure {
     return new this(INTERNAL, engine, engine.open(bytes, this.KIND));
   }
 
-  /** The engine, if there is something to query. */
-  get _engine() {
-    if (this.#handle === 0) {
-      throw new RibbonError(`this ${this.constructor.name} was disposed of: load it again`);
-    }
-    return this.#engine;
-  }
-
-  get _handle() {
-    return this.#handle;
+  _spent() {
+    return new RibbonError(`this ${this.constructor.name} was disposed of: load it again`);
   }
 
   _property(number) {
-    return this._engine.exports.property(this.#handle, number);
+    return this._engine.exports.property(this._handle, number);
   }
 
   get size() {
@@ -99,16 +86,16 @@ export class Structure {
   }
 
   get byteLength() {
-    return this._engine.exports.byte_length(this.#handle) >>> 0;
+    return this._engine.exports.byte_length(this._handle) >>> 0;
   }
 
   get bytes() {
     const { _engine: engine, byteLength } = this;
-    return engine.view(Uint8Array, engine.exports.bytes(this.#handle) >>> 0, byteLength).slice();
+    return engine.view(Uint8Array, engine.exports.bytes(this._handle) >>> 0, byteLength).slice();
   }
 
   get keySeed() {
-    return BigInt.asUintN(64, this._engine.exports.key_seed(this.#handle));
+    return BigInt.asUintN(64, this._engine.exports.key_seed(this._handle));
   }
 
   /** The number of bits per key. */
@@ -117,8 +104,8 @@ export class Structure {
   }
 
   verify() {
-    if (!this._engine.exports.verify(this.#handle)) {
-      throw lastError(this.#engine);
+    if (!this._engine.exports.verify(this._handle)) {
+      throw lastError(this._engine);
     }
   }
 
@@ -137,22 +124,18 @@ export class Structure {
   }
 
   dispose() {
-    if (this.#handle !== 0) {
-      registry.unregister(this);
-      this.#engine.exports.close(this.#handle);
-      this.#handle = 0;
-    }
+    this._free();
   }
 
   /** Queries one key. */
   _has(key) {
-    const { exports } = this._engine;
+    const engine = this._engine;
     if (typeof key === "number") {
       checkInteger(key);
-      return exports.has_integer(this.#handle, key) !== 0;
+      return engine.exports.has_integer(this._handle, key) !== 0;
     }
-    const length = writeKey(this.#engine, key);
-    return exports.has_bytes(this.#handle, this.#engine.bytes, length) !== 0;
+    const length = writeKey(engine, key);
+    return engine.exports.has_bytes(this._handle, engine.bytes, length) !== 0;
   }
 
   /** Queries the keys with a function of the module that writes a byte for each. */
@@ -348,25 +331,19 @@ export class StaticFunction extends Structure {
   }
 }
 
-/** The classes of an entry point, which load the module of its engine. */
-export function classesOf(engine) {
+/** The same class, for an entry point with this engine. */
+function withEngine(engine, Class) {
+  return class extends Class {
+    static [ENGINE] = engine;
+    static name = Class.name;
+  };
+}
+
+/** What an entry point exports: classes, by default those for queries, and functions. */
+export function classesOf(engine, classes = { Filter, Part, ExactSet, StaticFunction }) {
+  const entries = Object.entries(classes).map(([name, Class]) => [name, withEngine(engine, Class)]);
   return {
-    Filter: class extends Filter {
-      static [ENGINE] = engine;
-      static name = "Filter";
-    },
-    Part: class extends Part {
-      static [ENGINE] = engine;
-      static name = "Part";
-    },
-    ExactSet: class extends ExactSet {
-      static [ENGINE] = engine;
-      static name = "ExactSet";
-    },
-    StaticFunction: class extends StaticFunction {
-      static [ENGINE] = engine;
-      static name = "StaticFunction";
-    },
+    ...Object.fromEntries(entries),
     /** Loads the module from a given place, before anything else is called. */
     async init(source) {
       await engine.start(source);

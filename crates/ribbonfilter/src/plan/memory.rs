@@ -13,9 +13,10 @@
 //! and then as few groups as possible. It has no influence on the bytes.
 
 use super::Plan;
-use crate::Variant;
 use crate::error::BuildError;
 use crate::format::Content;
+use crate::ribbon::width::COMPACT;
+use crate::{Variant, Width};
 
 /// The limits of a build: its threads and its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +183,8 @@ impl Plan {
     /// keys.
     fn workspace(&self, skew: f64) -> u64 {
         let shape = &self.shape;
-        let coefficients = u64::from(shape.width.bits() / 8);
+        let width = if COMPACT { Width::W128 } else { shape.width };
+        let coefficients = u64::from(width.bits() / 8);
         let right_side = match self.content {
             _ if matches!(shape.variant, Variant::Standard | Variant::Bumped) => {
                 u64::from(shape.columns).div_ceil(8)

@@ -10,13 +10,12 @@
 //! evaluations for its cache lines to arrive. Key `i` occupies entry `i % AHEAD`. The loop reads
 //! an entry before it replaces it with key `i + AHEAD`, so no located key is lost.
 
-use super::dispatch::COMPACT;
 use super::single::{Find, Fingerprints, Located, Opened, QueryKind, by_steps, query};
 use super::solution::{Any, Assumptions, SMALL_BYTES};
 use super::{Locate, Probe};
 use crate::kernel::portable::Portable;
 use crate::kernel::{Instructions, cold_path, compile, prefetch};
-use crate::ribbon::width::Band;
+use crate::ribbon::width::{Band, COMPACT};
 use core::hint::black_box;
 
 /// Keys that are located and prefetched ahead of the key that is evaluated.

@@ -27,6 +27,10 @@
 //! | other static functions, one key | 7 | 7 |
 //! | evaluation of located equations | 4 | 4 |
 //!
+//! Compact code has few functions instead: nearly all queries locate, then evaluate in a second
+//! call. The functions for all shapes would be 120 kB of WebAssembly, which has no prefetch either,
+//! for which the ring of a batch is made.
+//!
 //! [`membership`], [`retrieval`] and [`evaluation`] are not inlined. So all of these functions
 //! are compiled once, with the library, and not again in every crate that opens a filter.
 
@@ -40,13 +44,8 @@ use super::{
 use crate::format::Footer;
 use crate::kernel::Kernel;
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, with_band};
+use crate::ribbon::width::{Band, COMPACT, with_band};
 use crate::{Variant, Width};
-
-/// Few functions instead of fast ones: nearly all queries locate, then evaluate in a second call.
-/// WebAssembly is downloaded before it runs, so its size matters, and the functions for all shapes
-/// would be 120 kB. It has no prefetch either, for which the ring of a batch is made.
-pub(super) const COMPACT: bool = cfg!(target_arch = "wasm32");
 
 /// The choice of functions for a kind of query.
 pub(crate) trait Fuse: QueryKind {

@@ -7,11 +7,10 @@
 //! of it as a whole block can be made when the solution is opened ([`Tail`]). All other equations,
 //! in systems narrower than the ribbon for example, are evaluated by plain code ([`row_plain`]).
 
-use super::dispatch::COMPACT;
 use crate::Width;
 use crate::kernel::GROUP;
 use crate::ribbon::layout::{Layout, Order, first_bits, load_bits};
-use crate::ribbon::width::Band;
+use crate::ribbon::width::{Band, COMPACT};
 use core::marker::PhantomData;
 
 /// What a compiled function assumes about the solutions that it queries.

@@ -218,6 +218,30 @@ bands! {
     };
 }
 
+/// Little code instead of fast code: WebAssembly is downloaded before it runs.
+pub(crate) const COMPACT: bool = cfg!(target_arch = "wasm32");
+
+/// Whether the rows of a linear system may be wider than the equations, which then have zeros at their
+/// ends. Compact code has rows of 128 bits only: the solution is the same, but code for the other
+/// widths would be twice as much as all others of a build. (Also in tests, so that these compare both.)
+pub(crate) const WIDE_ROWS: bool = COMPACT || cfg!(test);
+
+/// As [`with_band`], for the rows of a linear system; see [`WIDE_ROWS`].
+#[cfg(feature = "build")]
+macro_rules! with_rows {
+    ($width:expr, $band:ident => $body:expr) => {
+        match $crate::ribbon::width::COMPACT {
+            true => {
+                type $band = u128;
+                $body
+            }
+            false => $crate::ribbon::width::with_band!($width, $band => $body),
+        }
+    };
+}
+#[cfg(feature = "build")]
+pub(crate) use with_rows;
+
 /// Evaluates generic code with the [`Band`] type of a run-time [`Width`].
 macro_rules! with_band {
     ($width:expr, $band:ident => $body:expr) => {

@@ -58,26 +58,31 @@ pub(super) fn build(
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
-    with_elimination!(width, resources.kernel, u32, build_with(keys, settings, resources, progress))
+    with_elimination!(
+        width,
+        resources.kernel,
+        u32,
+        build_with(width, keys, settings, resources, progress)
+    )
 }
 
 fn build_with<E: Elimination<RightSide = u32>>(
     cpu: E::Cpu,
+    width: Width,
     mut keys: Keys,
     settings: &Settings,
     resources: Resources,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
-    let width = E::Band::WIDTH;
     keys.sort_unstable();
     keys.dedup();
     let cell_bits = cell_bits(keys.len() as u64);
-    let (seed, found) = find_seed::<E::Band>(&keys, cell_bits, progress)?;
+    let (seed, found) = find_seed::<E::Band>(&keys, width, cell_bits, progress)?;
     let last_keys = &keys[found.last().map_or(0, |last| last.first_key)..];
     let mut borders = Vec::new();
     try_reserve(&mut borders, found.len())?;
     borders.extend(found.iter().map(|shard| shard.first_cell));
-    let mut last = Last::<E>::new(cpu, last_keys, resources)?;
+    let mut last = Last::<E>::new(cpu, width, last_keys, resources)?;
     let mut ranges =
         Ranges::new(width, cell_bits, natural_slots(width), last.shape.segment_slots, &borders);
     (ranges.seed, ranges.last_seed) = (seed, last.seed);
@@ -99,33 +104,35 @@ fn cell_bits(keys: u64) -> u32 {
 /// The lowest seed under which every cell fits a shard, and the shards; at least one.
 fn find_seed<B: Band>(
     keys: &[Item<u64, ()>],
+    width: Width,
     cell_bits: u32,
     progress: &mut Reporter<'_>,
 ) -> Result<(u8, Vec<Found>), BuildError> {
     let count = keys.len() as u64;
-    if B::WIDTH == Width::W16 && count > MAX_NARROW {
-        let (variant, width) = (Variant::Standard, B::WIDTH);
+    if width == Width::W16 && count > MAX_NARROW {
+        let variant = Variant::Standard;
         return Err(BuildError::Unsuitable { variant, width, keys: count, instead: Width::W128 });
     }
     let mut crowded = 0;
     for seed in 0..SEEDS {
-        match find::<B>(keys, cell_bits, Seed::new(seed), progress)? {
+        match find::<B>(keys, width, cell_bits, Seed::new(seed), progress)? {
             Ok(found) => return Ok((seed, found)),
             Err(cell) => crowded = cell,
         }
     }
-    Err(unsolvable(crowded, natural_slots(B::WIDTH)))
+    Err(unsolvable(crowded, natural_slots(width)))
 }
 
 /// Fills shard after shard; or the number of keys of a cell that fits no shard.
 fn find<B: Band>(
     keys: &[Item<u64, ()>],
+    width: Width,
     cell_bits: u32,
     seed: Seed,
     progress: &mut Reporter<'_>,
 ) -> Result<Result<Vec<Found>, usize>, BuildError> {
-    let slots = natural_slots(B::WIDTH);
-    let starts = Starts::new(slots, B::WIDTH, true);
+    let slots = natural_slots(width);
+    let starts = Starts::new(slots, width, true);
     let mut banding = Banding::<B, u32>::new(slots as usize)?;
     let mut filled = Vec::new();
     let mut found = Vec::new();
@@ -162,11 +169,16 @@ struct Last<E: Elimination> {
 }
 
 impl<E: Elimination<RightSide = u32>> Last<E> {
-    fn new(cpu: E::Cpu, keys: &[Item<u64, ()>], resources: Resources) -> Result<Self, BuildError> {
+    fn new(
+        cpu: E::Cpu,
+        width: Width,
+        keys: &[Item<u64, ()>],
+        resources: Resources,
+    ) -> Result<Self, BuildError> {
         let settings = Settings {
             target: Target::Columns(1.0),
             variant: Some(Variant::Standard),
-            width: Some(E::Band::WIDTH),
+            width: Some(width),
             ..Settings::default()
         };
         let mut slots = 0;

@@ -32,13 +32,13 @@ impl<B: Band, R: RightSide, F: Fn(u64) -> u64> Work for Solve<'_, B, R, F> {
     #[inline(always)]
     fn run<I: Instructions>(self, instructions: I) {
         let Self { banding, free, layout, bytes } = self;
-        let layout = layout.of_width(B::WIDTH);
+        let layout = layout.of_rows::<B>();
         let mut columns = [B::ZERO; MAX_COLUMNS];
         let mut values = [0; BLOCK];
         let mut words = [0; MAX_COLUMNS];
         for block in (0..layout.blocks()).rev() {
             let begin = layout.first_slot_of(block) as usize;
-            let end = banding.slots().min(begin + B::WIDTH.block_slots() as usize);
+            let end = banding.slots().min(begin + layout.block_slots());
             let (coefficients, right_sides) = banding.rows(begin..end);
             // Whether a row is empty cannot be predicted, so all rows are first treated as filled.
             let mut empty = 0u64;

@@ -19,7 +19,7 @@ use crate::ribbon::equation::free_row;
 use crate::ribbon::layout::Layout;
 use crate::ribbon::rate::{Rate, homogeneous_rate};
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, with_band};
+use crate::ribbon::width::{Band, with_rows};
 use crate::solve::right_side::Zero;
 use alloc::vec;
 
@@ -41,7 +41,7 @@ pub(super) fn solve(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
             return Ok(solved);
         }
     }
-    with_band!(task.plan.shape.width, B => choose_seed::<B>(task))
+    with_rows!(task.plan.shape.width, B => choose_seed::<B>(task))
 }
 
 fn choose_seed<B: Band>(task: &mut Task<'_, '_, ()>) -> Result<Solved, Failure> {
@@ -141,11 +141,11 @@ fn promising_seed<B: Band>(
     // Every segment is examined under the first seed, even after one has failed: the seed that is
     // taken must not depend on the number of threads.
     let queue_of = |workspace: &mut BandingWorkspace<B, ()>, segment: Segment<'_, ()>| {
-        Ok(workspace.longest_queue(segment.keys, from, HOPELESS * B::WIDTH.bits()))
+        Ok(workspace.longest_queue(segment.keys, from, HOPELESS * plan.shape.width.bits()))
     };
     let queues = for_each_segment(workspaces, &plan.shape, keys, bytes, progress, queue_of)?;
     let longest = queues.into_iter().max().unwrap_or(0);
-    if longest <= limit || is_hopeless(longest, B::WIDTH) {
+    if longest <= limit || is_hopeless(longest, plan.shape.width) {
         return Ok(from);
     }
     let end = from.saturating_add(MAX_SCREENED);

@@ -20,7 +20,6 @@ use crate::kernel::{Instructions, Kernel, Work};
 use crate::ribbon::equation::Seed;
 use crate::ribbon::layout::Layout;
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::Band;
 use crate::solve::right_side::RightSide;
 
 /// After this many seeds with a hopeless queue, no other seed is tried.
@@ -66,6 +65,7 @@ fn solve_segments<E: Elimination>(
 
 /// The buffers that one thread uses to solve one Standard system after another.
 pub(crate) struct Workspace<E: Elimination> {
+    width: Width,
     kernel: Kernel,
     cpu: E::Cpu,
     sorted: Sorted<ValueOf<E>>,
@@ -73,12 +73,10 @@ pub(crate) struct Workspace<E: Elimination> {
 }
 
 impl<E: Elimination> Workspace<E> {
-    const WIDTH: Width = E::Band::WIDTH;
-
     /// Allocates buffers for systems of this shape, of one segment each.
     pub(crate) fn new(cpu: E::Cpu, shape: &Shape, kernel: Kernel) -> Result<Self, OutOfMemory> {
         let (sorted, system) = (Sorted::new(shape.starts())?, System::new(cpu, shape)?);
-        Ok(Self { kernel, cpu, sorted, system })
+        Ok(Self { width: shape.width, kernel, cpu, sorted, system })
     }
 
     /// The lowest seed whose system is solvable, and the number of redundant keys; leaves that
@@ -92,8 +90,8 @@ impl<E: Elimination> Workspace<E> {
         for seed in 0..=u8::MAX {
             let limit = queue_limit.unwrap_or(u32::MAX - 1);
             // A queue longer than this gives no further information.
-            let queue = self.longest_queue(keys, seed, limit.max(HOPELESS * Self::WIDTH.bits()));
-            hopeless += u32::from(is_hopeless(queue, Self::WIDTH) && queue_limit.is_some());
+            let queue = self.longest_queue(keys, seed, limit.max(HOPELESS * self.width.bits()));
+            hopeless += u32::from(is_hopeless(queue, self.width) && queue_limit.is_some());
             if hopeless == HOPELESS_SEEDS {
                 return Ok(None);
             }

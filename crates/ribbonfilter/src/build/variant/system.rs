@@ -67,9 +67,12 @@ pub(super) type ValueOf<E> = <<E as Elimination>::RightSide as RightSide>::Value
 macro_rules! with_elimination {
     ($width:expr, $kernel:expr, $R:ty, $function:ident($($argument:expr),*)) => {{
         use $crate::build::variant::system::{OneByOne, with_elimination};
+        use $crate::ribbon::width::COMPACT;
         let kernel = $kernel;
-        with_elimination!($width, kernel, $R, $function($($argument),*),
-            narrow: $function::<OneByOne<u16, $R>>(kernel, $($argument),*))
+        with_elimination!($width, kernel, $R, $function($($argument),*), narrow: match COMPACT {
+            true => $function::<FourRussians<u128, $R>>(kernel, $($argument),*),
+            false => $function::<OneByOne<u16, $R>>(kernel, $($argument),*),
+        })
     }};
     ($width:expr, $kernel:expr, $R:ty, $function:ident($($argument:expr),*), narrow: $narrow:expr) => {{
         use $crate::build::variant::system::InBytes;
@@ -78,6 +81,9 @@ macro_rules! with_elimination {
         use $crate::Width;
         match ($width, Eliminator::of($kernel)) {
             (Width::W16, _) => $narrow,
+            _ if $crate::ribbon::width::COMPACT => {
+                $function::<FourRussians<u128, $R>>($kernel, $($argument),*)
+            }
             (Width::W32, Some(cpu)) => $function::<InBytes<u32, $R>>(cpu, $($argument),*),
             (Width::W64, Some(cpu)) => $function::<InBytes<u64, $R>>(cpu, $($argument),*),
             (Width::W128, Some(cpu)) => $function::<InBytes<u128, $R>>(cpu, $($argument),*),

@@ -36,7 +36,7 @@ mod balance;
 pub(crate) use balance::{BUCKETS, Balance, Shards};
 
 use crate::Width;
-use crate::ribbon::width::Band;
+use crate::ribbon::width::{Band, WIDE_ROWS};
 
 /// Bits of a filter's fingerprint: the maximum number of columns that a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
@@ -190,6 +190,17 @@ impl Seeded {
         B::from_aligned(Multipliers::CONSTANTS.expand(self).0, start)
     }
 
+    /// The coefficients of a ribbon with fewer slots in an equation than `B` has bits, at most 64.
+    #[inline(always)]
+    fn narrow_coefficients<B: Band>(self, start: u64, width: Width) -> B {
+        let bits = width.bits();
+        let all = u64::MAX >> (64 - bits);
+        let word = Multipliers::CONSTANTS.expand(self).0[0] & all;
+        let shift = start as u32 % bits;
+        let rotated = word >> shift | word << ((bits - shift) % 64);
+        B::from_words(rotated & all | 1, 0)
+    }
+
     /// The fingerprint; `r` columns store its first `r` bits.
     #[inline(always)]
     pub(crate) fn fingerprint(self) -> u32 {
@@ -261,6 +272,7 @@ pub(crate) struct Starts {
     smash: u64,
     /// The weight of all starts together: the number of positions to which a hash can map.
     total_weight: u64,
+    width: Width,
 }
 
 impl Starts {
@@ -277,7 +289,7 @@ impl Starts {
         let last = slots.saturating_sub(u64::from(width.bits()));
         // With a single start, smash would have no effect.
         let smash = if last > 0 { smash } else { 0 };
-        Self { slots, last, smash, total_weight: last + 1 + 2 * smash }
+        Self { slots, last, smash, total_weight: last + 1 + 2 * smash, width }
     }
 
     /// The number of starts.
@@ -302,7 +314,11 @@ impl Starts {
     /// The coefficients of a key with the given start, masked to the slots of the segment.
     #[inline(always)]
     pub(crate) fn coefficients<B: Band>(self, hash: Seeded, start: u64) -> B {
-        hash.coefficients::<B>(start) & B::first_bits(self.slots)
+        let coefficients = match WIDE_ROWS && self.width != B::WIDTH {
+            true => hash.narrow_coefficients(start, self.width),
+            false => hash.coefficients::<B>(start),
+        };
+        coefficients & B::first_bits(self.slots)
     }
 
     /// The probability of a start, in units of `1 / total_weight`

@@ -483,6 +483,8 @@ fn starts_keep_equations_inside_the_segment() {
 fn check_coefficients<B: Band>(starts: Starts, hash: Seeded, reach: u64) {
     let start = starts.start(hash);
     let coefficients: B = starts.coefficients(hash, start);
+    // In wider rows they are the same, followed by zeros.
+    assert_eq!(starts.coefficients::<u128>(hash, start).to_words(), coefficients.to_words());
     assert_eq!(coefficients, hash.coefficients::<B>(start) & B::first_bits(reach));
     assert_eq!(coefficients.leading_gap(), 0, "the first coefficient is 1");
     let highest = B::WIDTH.bits() - 1;

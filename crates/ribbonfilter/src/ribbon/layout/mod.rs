@@ -23,6 +23,7 @@ mod row_major;
 pub(crate) use row_major::Order;
 
 use crate::Width;
+use crate::ribbon::width::{Band, WIDE_ROWS};
 
 /// The maximum number of columns that the format can describe.
 pub(crate) const MAX_COLUMNS: usize = 64;
@@ -69,6 +70,18 @@ impl Layout {
     pub(crate) fn of_width(&self, width: Width) -> Self {
         debug_assert_eq!(self.block_log, block_log(width));
         Self { block_log: block_log(width), ..*self }
+    }
+
+    /// The same layout, for the solution of a system with rows of type `B`; see [`WIDE_ROWS`].
+    #[inline(always)]
+    pub(crate) fn of_rows<B: Band>(&self) -> Self {
+        if WIDE_ROWS { *self } else { self.of_width(B::WIDTH) }
+    }
+
+    /// The number of slots in a block.
+    #[inline(always)]
+    pub(crate) fn block_slots(&self) -> usize {
+        1 << self.block_log
     }
 
     /// Whether some blocks have a column fewer than others.

@@ -24,10 +24,10 @@ type Table = [u8; 1 << PANEL];
 impl<B: Band, R: RightSide> FourRussians<B, R> {
     /// Solves the system into the blocks of a layout. Free variables are zero unless they were set.
     pub(crate) fn solve(&self, layout: &Layout, bytes: &mut [u8]) {
-        let layout = layout.of_width(B::WIDTH);
+        let layout = layout.of_rows::<B>();
         let mut tables = [[[0; 1 << PANEL]; MAX_BYTES]; GROUPS];
         let groups = (layout.columns() as usize).div_ceil(8);
-        let panels = B::WIDTH.block_slots() as usize / PANEL;
+        let panels = layout.block_slots() / PANEL;
         // For each panel of a block and each group of eight columns, the bits of its rows, one
         // column per byte.
         let mut solved = [[0; GROUPS]; BLOCK_PANELS];

@@ -135,6 +135,8 @@ fn check_both_ways<R: RightSide>(
                 let what = format!("{width}, {slots} slots");
                 let by_tables = filled::<FourRussians<B, R>>(kernel, &layer, &sets, value);
                 assert_same(&by_tables, &expected, &what);
+                let in_wide_rows = filled::<FourRussians<u128, R>>(kernel, &layer, &sets, value);
+                assert_same(&in_wide_rows, &expected, &what);
                 if let Some(cpu) = Eliminator::of(kernel) {
                     let by_planes = filled::<InBytes<B, R>>(cpu, &layer, &sets, value);
                     assert_same(&by_planes, &expected, &what);
