@@ -180,9 +180,14 @@ export function indexed(keys) {
  * position of the first and the number of keys.
  */
 export function hashBatches(engine, seed, keys, use) {
-  const hash = INTEGERS.some((Type) => keys instanceof Type) ? hashIntegers : hashKeys;
+  let hash = INTEGERS.some((Type) => keys instanceof Type) ? hashIntegers : hashAscii;
   for (let first = 0; first < keys.length; ) {
-    const count = hash(engine, seed, keys, first);
+    let count = hash(engine, seed, keys, first);
+    if (count === 0) {
+      // Where one batch has other keys, the next have, too.
+      hash = hashKeys;
+      count = hash(engine, seed, keys, first);
+    }
     use(first, count);
     first += count;
   }
@@ -207,6 +212,37 @@ function hashIntegers(engine, seed, keys, first) {
 
 function isSignedArray(keys) {
   return keys instanceof Int8Array || keys instanceof Int16Array || keys instanceof Int32Array;
+}
+
+/**
+ * Hashes a batch of keys if they are strings of ASCII characters: as many as fit into the buffer. Returns
+ * their number, or 0 if there is another key. To encode all of them together takes a third of the time
+ * that a loop over their characters does.
+ */
+function hashAscii(engine, seed, keys, first) {
+  const end = Math.min(keys.length, first + BATCH);
+  const { bytes, capacity } = engine;
+  const lengths = engine.view(Uint32Array, engine.lengths, BATCH);
+  let text = "";
+  let index = first;
+  for (; index < end; index++) {
+    const key = keys[index];
+    if (typeof key !== "string") {
+      return 0;
+    }
+    if (text.length + key.length > capacity) {
+      break;
+    }
+    lengths[index - first] = key.length;
+    text += key;
+  }
+  const { read, written } = encoder.encodeInto(text, engine.u8.subarray(bytes, bytes + capacity));
+  // Every other character takes more bytes than one.
+  if (read !== text.length || written !== text.length) {
+    return 0;
+  }
+  engine.exports.hash_keys(bytes, engine.lengths, index - first, seed, engine.hashes);
+  return index - first;
 }
 
 /** Hashes a batch of keys of any type: as many as fit into the buffer. Returns their number. */

@@ -10,6 +10,7 @@ use super::parallel::for_each;
 use super::{Group, Item, Value};
 use crate::error::{BuildError, OutOfMemory};
 use crate::progress::{Phase, Reporter};
+use crate::ribbon::width::COMPACT;
 use crate::storage::memory::{try_filled, try_reserve};
 use alloc::borrow::Cow;
 use alloc::vec;
@@ -44,6 +45,14 @@ impl<'a, V: Value> Partitioned<'a, V> {
             Cow::Owned(mut items) => {
                 let borders = order_in_place(&mut items, group, threads)?;
                 (items, borders)
+            }
+            // Slower, but no code of its own.
+            Cow::Borrowed(items) if COMPACT => {
+                let mut ordered = Vec::new();
+                try_reserve(&mut ordered, items.len())?;
+                ordered.extend_from_slice(items);
+                let borders = order_in_place(&mut ordered, group, threads)?;
+                (ordered, borders)
             }
             Cow::Borrowed(items) => {
                 let mut ordered = try_filled(Item::default(), items.len())?;

@@ -216,8 +216,11 @@ fn retrieval(footer: &Footer, len: usize, kernel: Kernel) -> Option<Fused<Retrie
 /// The function that evaluates located equations of a width, for every layout.
 #[inline(never)]
 pub(super) fn evaluation(width: Width, kernel: Kernel) -> Evaluation {
-    with_band!(width, B => match COMPACT {
-        true => evaluations::plain::<B>,
-        false => evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>()),
-    })
+    match width {
+        Width::W128 if COMPACT => evaluations::plain::<u128>,
+        _ if COMPACT => evaluations::plain::<u64>,
+        _ => with_band!(width, B => {
+            evaluations::with_vectors::<B>(kernel).unwrap_or(evaluations::portable::<B>())
+        }),
+    }
 }

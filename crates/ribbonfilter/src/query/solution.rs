@@ -10,7 +10,7 @@
 use crate::Width;
 use crate::kernel::GROUP;
 use crate::ribbon::layout::{Layout, Order, first_bits, load_bits};
-use crate::ribbon::width::{Band, COMPACT};
+use crate::ribbon::width::{Band, COMPACT, WIDE_ROWS, narrow};
 use core::marker::PhantomData;
 
 /// What a compiled function assumes about the solutions that it queries.
@@ -284,7 +284,7 @@ pub(super) fn row_plain<B: Band>(
     slot: u64,
     words: [u64; 2],
 ) -> Option<(u64, u64)> {
-    let layout = layout.of_width(B::WIDTH);
+    let layout = layout.of_rows::<B>();
     if slot >= layout.slots() {
         return None;
     }
@@ -310,7 +310,10 @@ pub(super) fn row_plain<B: Band>(
 
 /// The sum of the rows that the coefficients select in a row-major solution, read one by one.
 fn chosen_rows<B: Band>(layout: &Layout, bytes: &[u8], slot: u64, words: [u64; 2]) -> u64 {
-    let coefficients = B::from_aligned(words, slot) & B::first_bits(layout.slots() - slot);
+    let coefficients = match WIDE_ROWS && layout.block_slots() < B::WIDTH.block_slots() as usize {
+        true => narrow(words, slot, layout.block_slots() as u32),
+        false => B::from_aligned(words, slot),
+    } & B::first_bits(layout.slots() - slot);
     let row = |slot| layout.row(bytes, slot, layout.columns() as usize);
     let chosen = |k: &u32| coefficients.advance(*k).first_block() & 1 == 1;
     (0..B::WIDTH.bits()).filter(chosen).fold(0, |sum, k| sum ^ row(slot + u64::from(k)))

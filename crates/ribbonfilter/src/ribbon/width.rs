@@ -226,6 +226,16 @@ pub(crate) const COMPACT: bool = cfg!(target_arch = "wasm32");
 /// widths would be twice as much as all others of a build. (Also in tests, so that these compare both.)
 pub(crate) const WIDE_ROWS: bool = COMPACT || cfg!(test);
 
+/// As [`Band::from_aligned`], for a ribbon of `bits` slots, at most 64 and fewer than `B` has: the other
+/// coefficients are zero.
+#[inline(always)]
+pub(crate) fn narrow<B: Band>(words: [u64; 2], start: u64, bits: u32) -> B {
+    let all = u64::MAX >> (64 - bits);
+    let (word, shift) = (words[0] & all, start as u32 % bits);
+    let rotated = word >> shift | word << ((bits - shift) % 64);
+    B::from_words(rotated & all | 1, 0)
+}
+
 /// As [`with_band`], for the rows of a linear system; see [`WIDE_ROWS`].
 #[cfg(feature = "build")]
 macro_rules! with_rows {

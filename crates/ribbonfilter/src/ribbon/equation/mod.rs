@@ -36,7 +36,7 @@ mod balance;
 pub(crate) use balance::{BUCKETS, Balance, Shards};
 
 use crate::Width;
-use crate::ribbon::width::{Band, WIDE_ROWS};
+use crate::ribbon::width::{Band, WIDE_ROWS, narrow};
 
 /// Bits of a filter's fingerprint: the maximum number of columns that a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
@@ -193,12 +193,7 @@ impl Seeded {
     /// The coefficients of a ribbon with fewer slots in an equation than `B` has bits, at most 64.
     #[inline(always)]
     fn narrow_coefficients<B: Band>(self, start: u64, width: Width) -> B {
-        let bits = width.bits();
-        let all = u64::MAX >> (64 - bits);
-        let word = Multipliers::CONSTANTS.expand(self).0[0] & all;
-        let shift = start as u32 % bits;
-        let rotated = word >> shift | word << ((bits - shift) % 64);
-        B::from_words(rotated & all | 1, 0)
+        narrow(Multipliers::CONSTANTS.expand(self).0, start, width.bits())
     }
 
     /// The fingerprint; `r` columns store its first `r` bits.
