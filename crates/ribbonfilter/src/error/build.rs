@@ -88,6 +88,12 @@ pub enum BuildError {
         /// The requested variant.
         variant: Variant,
     },
+    /// The code that builds this variant is left out on this target, where code is downloaded:
+    /// WebAssembly. Filters that were built elsewhere can be queried there.
+    NotBuiltHere {
+        /// The requested variant.
+        variant: Variant,
+    },
     /// A value has more bits than it may.
     ValueTooWide {
         /// The first such value's position: 0 for the pair that was pushed first.
@@ -230,6 +236,11 @@ impl fmt::Display for BuildError {
             Self::NotForFunctions { variant } => write!(
                 f,
                 "a {variant} ribbon cannot store values: use Standard, Balanced or Bumped"
+            ),
+            Self::NotBuiltHere { variant } => write!(
+                f,
+                "a {variant} ribbon cannot be built in WebAssembly, only queried: use Bumped, \
+                 or build it elsewhere"
             ),
             Self::ValueTooWide { position, value, value_bits } => write!(
                 f,

@@ -7,6 +7,7 @@ use crate::format::{Content, MAX_KEYS};
 use crate::ribbon::equation::FINGERPRINT_BITS;
 use crate::ribbon::layout::MAX_COLUMNS;
 use crate::ribbon::search::partition_point;
+use crate::ribbon::width::COMPACT;
 use crate::{Variant, Width};
 
 /// From this number of keys on, a Bumped filter of width 64 is built faster than a Standard one and
@@ -101,6 +102,9 @@ impl Settings {
             }
             Target::Bits { value, fingerprint } => self.check_bits(value, fingerprint)?,
             _ => {}
+        }
+        if let (true, Some(variant @ Variant::Balanced)) = (COMPACT, self.variant) {
+            return Err(BuildError::NotBuiltHere { variant });
         }
         if !(0.0..=100.0).contains(&self.overhead) {
             return Err(BuildError::InvalidOverhead { overhead: self.overhead });

@@ -288,15 +288,28 @@ pub(super) fn row_plain<B: Band>(
     if slot >= layout.slots() {
         return None;
     }
+    let mask = first_bits(layout.columns_of(layout.block_of(slot)) as u32);
+    let row = if layout.order() == Order::Rows {
+        let coefficients = match WIDE_ROWS && layout.block_slots() < B::WORD_BYTES * 8 {
+            true => narrow(words, slot, layout.block_slots() as u32),
+            false => B::from_aligned(words, slot),
+        };
+        let [low, high] = (coefficients & B::first_bits(layout.slots() - slot)).to_words();
+        chosen_rows(&layout, bytes, slot, u128::from(high) << 64 | u128::from(low))
+    } else {
+        let masks = B::over_blocks(words, layout.shift_of(slot));
+        chosen_words(&layout, bytes, slot, &masks[..B::PARTS])
+    };
+    Some((row, mask))
+}
+
+/// The sum of the bits that the coefficients of each block select, column by column.
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+fn chosen_words(layout: &Layout, bytes: &[u8], slot: u64, masks: &[u64]) -> u64 {
     let first = layout.block_of(slot);
     let columns = layout.columns_of(first);
-    let mask = first_bits(columns as u32);
-    if layout.order() == Order::Rows {
-        return Some((chosen_rows::<B>(&layout, bytes, slot, words), mask));
-    }
-    let masks = B::over_blocks(words, layout.shift_of(slot));
     let mut row = 0;
-    for (block, coefficients) in (first..layout.blocks()).zip(&masks[..B::PARTS]) {
+    for (block, coefficients) in (first..layout.blocks()).zip(masks) {
         // A system narrower than the ribbon cuts off the coefficients.
         let stride = layout.stride(block);
         let (bytes, present) = (&bytes[layout.offset(block)..], first_bits(stride as u32));
@@ -305,16 +318,17 @@ pub(super) fn row_plain<B: Band>(
             row ^= u64::from(word.count_ones() & 1) << column;
         }
     }
-    Some((row, mask))
+    row
 }
 
 /// The sum of the rows that the coefficients select in a row-major solution, read one by one.
-fn chosen_rows<B: Band>(layout: &Layout, bytes: &[u8], slot: u64, words: [u64; 2]) -> u64 {
-    let coefficients = match WIDE_ROWS && layout.block_slots() < B::WIDTH.block_slots() as usize {
-        true => narrow(words, slot, layout.block_slots() as u32),
-        false => B::from_aligned(words, slot),
-    } & B::first_bits(layout.slots() - slot);
-    let row = |slot| layout.row(bytes, slot, layout.columns() as usize);
-    let chosen = |k: &u32| coefficients.advance(*k).first_block() & 1 == 1;
-    (0..B::WIDTH.bits()).filter(chosen).fold(0, |sum, k| sum ^ row(slot + u64::from(k)))
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+fn chosen_rows(layout: &Layout, bytes: &[u8], slot: u64, mut coefficients: u128) -> u64 {
+    let mut sum = 0;
+    while coefficients != 0 {
+        let further = coefficients.trailing_zeros();
+        sum ^= layout.row(bytes, slot + u64::from(further), layout.columns() as usize);
+        coefficients &= coefficients - 1;
+    }
+    sum
 }

@@ -27,6 +27,7 @@ use crate::Variant;
 use crate::build::Task;
 use crate::error::BuildError;
 use crate::ribbon::layers::Codes;
+use crate::ribbon::width::COMPACT;
 use crate::solve::right_side::RightSide;
 use alloc::vec::Vec;
 
@@ -86,6 +87,8 @@ pub(crate) fn solve_function(task: &mut Task<'_, '_, u64>) -> Result<Solved, Fai
 fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<Solved, Failure> {
     match task.plan.shape.variant {
         Variant::Standard => standard::solve::<R>(task),
+        // Never planned by default; the code would be a seventh of all in WebAssembly.
+        variant @ Variant::Balanced if COMPACT => Err(BuildError::NotBuiltHere { variant }.into()),
         Variant::Balanced => balanced::solve::<R>(task),
         Variant::Bumped => bumped::solve::<R>(task),
         Variant::Homogeneous => {

@@ -33,7 +33,7 @@ use crate::error::{BuildError, OutOfMemory};
 use crate::progress::{Phase, Reporter};
 use crate::ribbon::equation::{Seed, Shards};
 use crate::ribbon::shape::Shape;
-use crate::ribbon::width::{Band, COMPACT};
+use crate::ribbon::width::Band;
 use crate::solve::right_side::RightSide;
 use crate::storage::memory::try_reserve;
 use alloc::vec;
@@ -51,7 +51,6 @@ pub(super) fn solve<R: RightSide>(task: &mut Task<'_, '_, R::Value>) -> Result<S
         Some(shards) => match task.plan.shape.width {
             // The planner has no shards of w = 16.
             Width::W16 => Err(Failure::NoSeed),
-            _ if COMPACT => first_seed::<u128, R>(task, shards),
             Width::W32 => first_seed::<u32, R>(task, shards),
             Width::W64 => first_seed::<u64, R>(task, shards),
             Width::W128 => first_seed::<u128, R>(task, shards),
@@ -151,7 +150,6 @@ fn solve_levels<B: Band, R: RightSide>(
                         shards,
                         seed: Seed::new(seed),
                         starts: shape.starts(),
-                        width: shape.width,
                         shard_slots: shape.segment_slots as usize / shards.in_segment(),
                         number,
                         level,

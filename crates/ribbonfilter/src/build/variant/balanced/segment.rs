@@ -13,7 +13,6 @@
 //! ```
 
 use super::grouped::Grouped;
-use crate::Width;
 use crate::build::variant::Failure;
 use crate::build::{Item, Value};
 use crate::error::OutOfMemory;
@@ -40,7 +39,6 @@ pub(super) struct Balancing<'a, V> {
     pub(super) shards: Shards,
     pub(super) seed: Seed,
     pub(super) starts: Starts,
-    pub(super) width: Width,
     /// Number of slots in a shard.
     pub(super) shard_slots: usize,
     pub(super) number: u64,
@@ -209,10 +207,10 @@ impl<B: Band, R: RightSide> Fill<'_, B, R> {
         bucket: usize,
         outcome: &mut Outcome<R::Value>,
     ) -> Result<(), Failure> {
-        let Balancing { shards, starts, width, shard_slots, .. } = self.segment;
+        let Balancing { shards, starts, shard_slots, .. } = self.segment;
         let load = self.grouped.loads[shard];
         let (items, rows) = self.grouped.group(shard * BUCKETS + bucket);
-        let max = shard_slots + width.bits() as usize / 8 + SPILL;
+        let max = shard_slots + B::WIDTH.bits() as usize / 8 + SPILL;
         if load + items.len() <= max {
             let equations = items
                 .iter()
