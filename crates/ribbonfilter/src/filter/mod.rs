@@ -27,8 +27,8 @@ use core::fmt;
 /// A key that was put in is always found. Any other key is found by mistake with a probability of
 /// [`expected_rate`](Self::expected_rate), on average. Keys are hashed to 64 bits; this rate
 /// includes the probability of `n / 2^64` that an absent key has the hash of one of `n` keys (see
-/// [`key`](crate::key)). The filter *is* its bytes: `D` may be the owned buffer of a fresh build, a borrowed slice, a memory map or anything else that is
-/// `AsRef<[u8]>`, at any alignment.
+/// [`key`](crate::key)). The filter *is* its bytes: `D` may be the owned buffer of a fresh build, a
+/// borrowed slice, a memory map or anything else that is `AsRef<[u8]>`, at any alignment.
 ///
 /// ```
 /// use ribbonfilter::Filter;
