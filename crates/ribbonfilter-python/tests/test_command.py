@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from ribbonfilter import Filter
@@ -43,6 +44,22 @@ def test_integers(tmp_path):
     assert (tmp_path / "theirs").read_bytes() == ours.to_bytes()
     ours.save(tmp_path / "ours")
     ribbon("verify", "--input", "u64le", tmp_path / "ours", "--keys", tmp_path / "keys")
+
+
+# The command needs its feature `parquet`; `scripts/test-python` builds it with it.
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
+def test_parquet(tmp_path, compression):
+    n = 10**7 if "RIBBONFILTER_FULL" in os.environ else 50_000
+    urls = pa.array(f"https://example.org/{i * 7919}" for i in range(n))
+    table = pa.table({"number": pa.array(np.arange(n)), "url": urls})
+    path = tmp_path / "pages.parquet"
+    pa.parquet.write_table(table, path, compression=compression, row_group_size=n // 5)
+    ribbon("build", "--input", "parquet", "--column", "url", path, "-o", tmp_path / "theirs", "--fpr", "0.001")
+    column = pa.parquet.read_table(path, columns=["url"])["url"]
+    ours = Filter.build(column, fpr=0.001)
+    assert len(ours) == n
+    assert (tmp_path / "theirs").read_bytes() == ours.to_bytes()
+    assert np.all(ours.contains(column))
 
 
 def test_shrink_and_split(tmp_path):
