@@ -16,7 +16,6 @@
 //! the filter is an index, and a group without a filter queries any filter and ignores the result.
 #![expect(unsafe_code, reason = "kernels read through pointers, and need the CPU's features")]
 
-use super::dispatch::COMPACT;
 use super::single::{Fingerprints, Opened, QueryKind};
 use super::solution::{Assumptions, FewWhole, One, SMALL_BYTES, Small};
 use super::{Fuse, Membership, Probe, Retrieval};
@@ -25,7 +24,7 @@ use crate::format::exact;
 use crate::kernel::{GROUP, Instructions, Kernel, cold_path, compile};
 use crate::ribbon::equation::{Seeded, seeded};
 use crate::ribbon::layers::Buckets;
-use crate::ribbon::width::Band;
+use crate::ribbon::width::{Band, COMPACT};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
