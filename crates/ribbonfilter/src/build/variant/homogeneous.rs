@@ -243,6 +243,7 @@ mod tests {
     use crate::plan::{Limits, Settings, Target};
     use crate::progress::Reporter;
     use crate::ribbon::equation::mix;
+    use crate::ribbon::width::with_band;
     use crate::{Variant, Width};
     use alloc::vec::Vec;
 
