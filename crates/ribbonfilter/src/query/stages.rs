@@ -367,3 +367,89 @@ fn has_shape(footer: &Footer, columns: RangeInclusive<u32>) -> bool {
         && columns.contains(&shape.columns)
         && !shape.segment_seeds()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::ExactSet;
+    use crate::testing::Random;
+
+    /// Keys for a set of 1/16 members in each of `groups` groups, the first of them unnamed.
+    fn set(keys: u64, groups: u64) -> ExactSet {
+        let mut builder = ExactSet::builder();
+        for key in 0..keys {
+            match (key % groups, key / groups % 16) {
+                (0, 0) => builder.push_member(key),
+                (0, _) => builder.push_other(key),
+                (group, 0) => builder.push_member_in(group, key),
+                // Different numbers of columns, a group without members and one without a filter.
+                (group, part) if group % 4 == 0 || part < 2 * (group % 4) => {
+                    builder.push_other_in(group, key);
+                }
+                _ => {}
+            }
+        }
+        builder.finish().expect("ordinary keys build")
+    }
+
+    /// All stages of a set, its filters as well as the function, for one kernel.
+    fn stages(bytes: &[u8], has_groups: bool, kernel: Kernel) -> Stages {
+        let exact = exact::Exact::read(bytes).expect("just built");
+        let (function, filters) = exact.stages.split_last().expect("a set with a function");
+        Stages::new(filters, Some(function), bytes, has_groups, kernel)
+    }
+
+    /// Results for any keys, not only those of the universe, are those of one stage after the
+    /// other: on every path, with every kernel, in sets around the sizes at which shapes change.
+    #[test]
+    fn compiled_queries_agree_with_stages_in_turn() {
+        let mut compiled = [0; 2];
+        let plain = [40, 300, 5000, 60_000, 200_000, 1_000_000].map(|keys| (keys, 1));
+        let grouped = [(50, 2), (1000, 5), (20_000, 8), (100_000, 8), (200_000, 40)];
+        for (keys, groups) in plain.into_iter().chain(grouped) {
+            let set = set(keys, groups);
+            let bytes = set.as_bytes();
+            for kernel in Kernel::available() {
+                let stages = stages(bytes, groups > 1, kernel);
+                let Some(fused) = stages.fused else { continue };
+                compiled[usize::from(groups > 1)] += 1;
+                let reading = Reading { stages: &stages, base: bytes.as_ptr() };
+                let paths = match groups {
+                    1 => 2..=2,
+                    _ => 0..=stages.filters.len() as u8 + 1,
+                };
+                let mut random = Random(keys);
+                for path in paths.map(Path::new) {
+                    let mut hits = 0;
+                    for _ in 0..20_000 {
+                        let hash = random.next();
+                        // SAFETY: `fused` was chosen for a kernel of this CPU.
+                        let hit = unsafe { fused(reading, path, hash) };
+                        let name = kernel.name();
+                        assert_eq!(hit, reading.stage_by_stage(path, hash), "{name}, {path:?}");
+                        hits += u32::from(hit);
+                    }
+                    assert_eq!(hits == 0, path == Path::NOWHERE, "{keys} keys, {path:?}");
+                }
+            }
+        }
+        assert!(compiled[0] > 0 && compiled[1] > 0, "{compiled:?}");
+    }
+
+    #[test]
+    fn bytes_of_another_length_have_no_members() {
+        for groups in [1, 8] {
+            let set = set(100_000, groups);
+            let bytes = set.as_bytes();
+            let stages = stages(bytes, groups > 1, Kernel::best());
+            let mut longer = bytes.to_vec();
+            longer.push(0);
+            for other in [&bytes[..0], &bytes[..bytes.len() - 1], &longer] {
+                let mut hits = [true; BATCH];
+                stages.query_batch(other, Path::new(2), &[17; BATCH], &mut hits);
+                assert_eq!(hits, [false; BATCH]);
+                assert!((0..1000).all(|hash| !stages.query(other, Path::new(2), hash)));
+            }
+        }
+    }
+}

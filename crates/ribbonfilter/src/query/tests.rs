@@ -235,7 +235,8 @@ fn kernels_match_the_oracle() {
 }
 
 /// The fast path must be taken, or the test above would not cover it: for every equation with all
-/// its slots, if the last block is copied, and never beyond what can be read.
+/// its slots, if the last block is copied, for the only start of a narrow system, and never beyond
+/// what can be read.
 #[test]
 fn equations_take_the_fast_way() {
     fn is_fast<B: Band>(solution: &Solution, bytes: &[u8], slot: u64) -> bool {
@@ -260,6 +261,15 @@ fn equations_take_the_fast_way() {
             let short = &bytes[..whole.min(bytes.len() - 41)];
             let solution = Solution::new(layout, B::WIDTH, short);
             assert!(!is_fast::<B>(&solution, short, 0));
+        }
+        // A system narrower than the ribbon has one start.
+        for slots in [1, u64::from(B::WIDTH.bits()) / 2, u64::from(B::WIDTH.bits()) - 1] {
+            let layout = Layout::new(B::WIDTH, slots, 5, 0);
+            let bytes = vec![0; layout.size_in_bytes() as usize + 40];
+            assert!(!is_fast::<B>(&Solution::once(layout, B::WIDTH, bytes.len()), &bytes, 0));
+            let solution = Solution::new(layout, B::WIDTH, &bytes);
+            assert!(is_fast::<B>(&solution, &bytes, 0), "{layout:?}");
+            assert!(!is_fast::<B>(&solution, &bytes, 1), "{layout:?}");
         }
     }
     check::<u16>();
