@@ -50,6 +50,8 @@ execFileSync(process.execPath, [
   "-Oz",
   // Inlining larger functions into their only caller saves bytes, but more bytes after compression are lost.
   "--one-caller-inline-max-function-size=50",
+  // Until a round changes nothing: the second saves some bytes more.
+  "--converge",
   ...FEATURES.map((feature) => `--enable-${feature}`),
   "--strip-debug",
   "--strip-producers",

@@ -44,6 +44,7 @@ struct Stage<K: QueryKind> {
 }
 
 impl<K: Fuse> Stage<K> {
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn new(stage: &exact::Stage, has_rest: bool, bytes: &[u8], kernel: Kernel) -> Self {
         let range = stage.with_what_follows();
         let start = range.start;
@@ -238,7 +239,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether a key passes the stage that continues the filter of its path, if there is one.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn rest_passes(self, path: Path, key_hash: u64) -> bool {
         let filters = &self.stages.filters;
         let first = filters.get(path.index()).filter(|_| path.has_filter());
@@ -251,7 +252,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether the function has the bit 1 for a key.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_one(self, key_hash: u64) -> bool {
         let function = self.stages.function.as_ref();
         function.is_some_and(|function| self.open(function).query(key_hash) == 1)
@@ -339,11 +340,14 @@ fn fused(
     has_groups: bool,
     kernel: Kernel,
 ) -> Option<Fused> {
+    if COMPACT || filters.is_empty() {
+        return None;
+    }
     // A filter's second stage is queried on its own.
     let mut first = filters.iter().filter(|filter| !filter.continues());
     let fits = first.clone().all(|filter| has_shape(&filter.footer, 1..=GROUP as u32))
         && has_shape(&function.footer, 1..=1);
-    if COMPACT || filters.is_empty() || !fits {
+    if !fits {
         return None;
     }
     if has_groups {
