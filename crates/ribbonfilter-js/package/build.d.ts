@@ -20,6 +20,12 @@ export interface Progress {
   fraction: number;
 }
 
+/**
+ * The variants that can be built. Balanced ribbons can only be queried here: their code would be a seventh
+ * of the module, and Bumped ones are smaller from some ten thousand keys on. To build one is a `BuildError`.
+ */
+export type BuiltVariant = Exclude<Variant, "balanced">;
+
 /** The options that all builds have. */
 export interface BuildOptions {
   /** `"thorough"` takes up to twice as long for a slightly smaller result. */
@@ -40,7 +46,7 @@ export interface FilterOptions extends BuildOptions {
   bitsPerKey?: number;
   totalBytes?: number;
   columns?: number;
-  variant?: Variant;
+  variant?: BuiltVariant;
   width?: Width;
   /** The minimum fraction of slots in addition to one per key. */
   overhead?: number;
@@ -52,7 +58,7 @@ export interface FunctionOptions extends BuildOptions {
   valueBits?: number;
   /** The bits of a fingerprint, for `lookup`; by default 0. */
   fingerprintBits?: number;
-  variant?: Exclude<Variant, "homogeneous">;
+  variant?: Exclude<BuiltVariant, "homogeneous">;
   width?: Width;
 }
 

@@ -97,6 +97,31 @@ test("golden files of every kind, in every entry point", async () => {
 });
 
 
+test("Balanced ribbons built by Rust are queried, and builds say what to do instead", async () => {
+  const refused = (error) => {
+    assert.ok(error instanceof building.BuildError && error instanceof building.RibbonError);
+    assert.match(error.message, /Balanced ribbon cannot be built in WebAssembly, only queried: use Bumped, or build it elsewhere/);
+    return true;
+  };
+  const balanced = golden().filter(([name]) => name.startsWith("v1-balanced-"));
+  assert.ok(balanced.length >= 4);
+  for (const entry of [building, buildingInline]) {
+    await assert.rejects(entry.Filter.build(["ada"], { variant: "balanced" }), refused);
+    await assert.rejects(entry.StaticFunction.build({ ada: 36 }, { variant: "balanced" }), refused);
+    await assert.rejects(async () => (await entry.Filter.builder({ variant: "balanced" })).add("ada").finish(), refused);
+    for (const [name, bytes] of balanced) {
+      const filter = await entry.Filter.load(bytes);
+      assert.equal(filter.variant, "balanced", name);
+      assert.ok(filter.hasMany(range(0, filter.size).map((key) => `golden key ${key}`)).every((hit) => hit === 1), name);
+      const absent = filter.hasMany(range(1e9, 1e9 + 20_000)).reduce((sum, hit) => sum + hit, 0);
+      assert.ok(absent < 2 * 20_000 * filter.falsePositiveRate + 50, name);
+      filter.dispose();
+    }
+    // The module is as usable as before.
+    assert.ok((await entry.Filter.build(["ada"])).has("ada"));
+  }
+});
+
 test("filters have the same bytes", async () => {
   for (const [keys, variant, width, columns, digest] of expected("filter")) {
     const options = { variant, width: Number(width), columns: Number(columns), keySeed: BigInt(keys) };

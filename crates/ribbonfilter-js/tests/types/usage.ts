@@ -54,6 +54,10 @@ export async function builds(): Promise<Plan> {
   const queried: Filter = mine;
   const builder: FilterBuilder = await BuildingInline.builder({ bitsPerKey: 9, variant: "bumped", width: 64, keySeed: 7n });
   builder.addMany(["ada"]).addHashes(new BigUint64Array(1)).finish();
+  // @ts-expect-error: only queried
+  await Building.build(["ada"], { variant: "balanced" });
+  // @ts-expect-error: only queried
+  await BuildingFunction.build({ ada: 36 }, { variant: "balanced" });
   await BuildingExact.build([1, 2], [3, 4]);
   await BuildingExact.buildGroups([{ group: "issuer", members: [1], others: [2] }]);
   await BuildingFunction.build({ ada: 36 }, { fingerprintBits: 8 });
