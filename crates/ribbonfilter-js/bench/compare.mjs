@@ -1,11 +1,16 @@
 // Compares queries and builds with other filters for JavaScript, in one process:
 // `node bench/compare.mjs [keys]`. Run scripts/build-js first.
 //
-// Each time is the best of several rounds, in nanoseconds per key, over keys of which half are in the
-// set. NATIVE_NS is the time of the library's batch in Rust with the portable kernel, if it is measured in
-// the same session.
+// Everything is measured in turn, round after round, over keys of which half are in the set. A time is the
+// best of all rounds, in nanoseconds per key; a ratio is the median of those of the rounds. NATIVE names the
+// example `native` of this crate, compiled, which measures the library's batch in Rust with the portable
+// kernel (`cargo build --release -p ribbonfilter-js --example native`).
 
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Filter } from "ribbonfilter/build";
 import { Filter as Querying } from "ribbonfilter";
 
@@ -15,24 +20,25 @@ const { BloomFilter } = await import("bloomfilter");
 
 const count = Number(process.argv[2] ?? 1e6);
 const RATE = 0.01;
+const ROUNDS = 11;
 
 const keys = Array.from({ length: count }, (_, index) => `user-${(index * 7919) % (2 * count)}@example.org`);
 const queried = Array.from({ length: count }, (_, index) => `user-${(index * 104_729) % (4 * count)}@example.org`);
 
-/** The best time of several rounds, per key. */
-function best(rounds, run) {
-  let best = Infinity;
-  for (let round = 0; round < rounds; round++) {
-    const began = performance.now();
-    run();
-    best = Math.min(best, performance.now() - began);
-  }
-  return (best * 1e6) / count;
+/** The time of a call, per key. */
+function time(run) {
+  const began = performance.now();
+  run();
+  return ((performance.now() - began) * 1e6) / count;
 }
 
-function show(name, nanoseconds, of) {
-  const ratio = of ? `  ${(nanoseconds / of).toFixed(3)} of the other's` : "";
-  console.log(`${name.padEnd(44)} ${nanoseconds.toFixed(1).padStart(8)} ns per key${ratio}`);
+/** The best of as many calls as `native` makes. */
+function best(run) {
+  return Math.min(...Array.from({ length: 5 }, () => time(run)));
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
 await Filter.build(["warm"]);
@@ -55,21 +61,44 @@ const slow = SlowBloom.create(count, RATE);
 keys.slice(0, count).forEach((key) => slow.add(key));
 
 const querying = await Querying.load(ribbon.bytes);
-const many = best(7, () => querying.hasMany(queried));
-const one = best(5, () => queried.forEach((key) => querying.has(key)));
 const hashes = querying.keyHashes(queried);
-const hashed = best(15, () => querying.hasHashes(hashes));
-const building = best(15, () => ribbon.hasHashes(hashes));
-const blooms = best(5, () => queried.forEach((key) => bloom.test(key)));
-const slows = best(1, () => queried.forEach((key) => slow.has(key)));
-
-show("bloomfilter", blooms);
-show("bloom-filters", slows);
-show("has", one);
-show("hasMany, to bloomfilter", many, blooms);
-show("hasMany, to bloom-filters", many, slows);
-show("hasHashes", hashed);
-show("hasHashes, ribbonfilter/build", building);
-if (process.env.NATIVE_NS) {
-  show("hasHashes, to Rust's batch, portable kernel", hashed, Number(process.env.NATIVE_NS));
+const measured = {
+  bloomfilter: () => time(() => queried.forEach((key) => bloom.test(key))),
+  has: () => time(() => queried.forEach((key) => querying.has(key))),
+  hasMany: () => time(() => querying.hasMany(queried)),
+  hasHashes: () => best(() => querying.hasHashes(hashes)),
+  "hasHashes, ribbonfilter/build": () => best(() => ribbon.hasHashes(hashes)),
+};
+const directory = mkdtempSync(join(tmpdir(), "ribbonfilter-"));
+if (process.env.NATIVE) {
+  const files = ["filter", "hashes"].map((name) => join(directory, name));
+  writeFileSync(files[0], ribbon.bytes);
+  writeFileSync(files[1], hashes);
+  measured.native = () => Number(execFileSync(process.env.NATIVE, files));
 }
+const times = Object.fromEntries(Object.keys(measured).map((name) => [name, []]));
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [name, measure] of Object.entries(measured)) {
+    times[name].push(measure());
+  }
+}
+rmSync(directory, { recursive: true });
+times["bloom-filters"] = [time(() => queried.forEach((key) => slow.has(key)))];
+
+for (const [name, values] of Object.entries(times)) {
+  console.log(`${name.padEnd(44)} ${Math.min(...values).toFixed(1).padStart(8)} ns per key`);
+}
+
+/** The ratio of two times, round by round. */
+function compare(name, other) {
+  if (times[other]) {
+    const ratios = times[name].map((value, round) => value / (times[other][round] ?? times[other][0]));
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(3));
+    console.log(`${`${name} / ${other}`.padEnd(44)} ${median(ratios).toFixed(3).padStart(8)} (${low} to ${high})`);
+  }
+}
+compare("hasMany", "bloomfilter");
+compare("hasMany", "bloom-filters");
+compare("has", "bloomfilter");
+compare("hasHashes", "native");
+compare("hasHashes, ribbonfilter/build", "native");
