@@ -22,7 +22,7 @@ export interface Progress {
 
 /**
  * The variants that can be built. Balanced ribbons can only be queried here: their code would be a seventh
- * of the module, and Bumped ones are smaller from some ten thousand keys on. To build one is a `BuildError`.
+ * of the module, and Bumped ones of width 128 are smaller from 28,000 keys on. To build one is a `BuildError`.
  */
 export type BuiltVariant = Exclude<Variant, "balanced">;
 
