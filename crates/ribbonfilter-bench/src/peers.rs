@@ -9,7 +9,7 @@ mod blocked_bloom;
 mod cuckoo;
 mod fastbloom;
 mod packed;
-mod pleat;
+pub mod pleat;
 mod qfilter;
 mod ribbon;
 mod sbbf;

@@ -95,7 +95,7 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     sections.extend(growth(&rows("sizes")?, &rows("threads")?));
     sections.extend(second(&table2, &runs));
     sections.extend(scale(&read(&folder.join("spill.jsonl"))?, &runs));
-    sections.extend(first(&read(&folder.join("table1.jsonl"))?));
+    sections.extend(first(&read(&folder.join("table1.jsonl"))?, &runs));
     sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
         title: title.into(),
         text: vec![text.into()],
@@ -275,7 +275,8 @@ fn maps(rows: &[Row], runs: &[Run]) -> Option<Section> {
          long as a filter of at most their size and about their rate with a tenth of the keys. With \
          10⁸ keys, the filters of three of the rates are those of Table 2. Hatched fields compare \
          only filters that were measured with both numbers of keys; the difference is more than \
-         5 %."
+         5 %. The option `--rounds` of the commands below says how often each time was measured; \
+         after one round, fields whose best filters take about the same time are decided by chance."
             .to_string(),
     ];
     text.extend(measured(runs, "map"));
@@ -325,7 +326,10 @@ fn reached() -> Section {
     Section {
         title: "Overhead of ribbons".into(),
         text: vec![
-            "Sizes are planned, so these figures are exact and the same on every machine.".into(),
+            "Planned sizes, with the footer, and planned rates: the same on every machine. Filters \
+             are built with exactly these sizes; the rate of a Homogeneous filter is usually below \
+             the planned one, so its overhead is a little smaller than shown here."
+                .into(),
         ],
         figures: [10_000, 1_000_000].map(figure).into(),
         tables: vec![],
@@ -387,10 +391,10 @@ fn scale(rows: &[spill::Spilled], runs: &[Run]) -> Option<Section> {
     })
 }
 
-fn first(rows: &[table1::Row]) -> Option<Section> {
+fn first(rows: &[table1::Row], runs: &[Run]) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "The paper's Table 1".into(),
-        text: vec![],
+        text: table1::sentences(rows).into_iter().chain(measured(runs, "table1")).collect(),
         figures: vec![],
         tables: vec![table1::table(rows)],
     })

@@ -137,9 +137,67 @@ pub fn table(rows: &[Row]) -> Table {
                one key there. Where the paper gives only a lower bound for 0.001, the number of \
                trials that fail with more overhead is shown: 0.1 % of them if the bound were exact."
             .into(),
-        columns: vec!["w", "slots", "smash", "trials", "0.5", "until failure", "0.05", "0.001"],
+        columns: ["w", "slots", "smash", "trials"].into_iter().chain(NAMES).collect(),
         rows: PAPER.iter().filter_map(of).collect(),
     }
+}
+
+/// The columns of the table, by their failure probability.
+const NAMES: [&str; 4] = ["0.5", "until failure", "0.05", "0.001"];
+
+/// Compares the rows with the paper: how many of its figures agree, and the growth per doubling.
+pub fn sentences(rows: &[Row]) -> Vec<String> {
+    let (mut compared, mut apart) = (0, Vec::new());
+    for column in &PAPER {
+        let Some(row) = rows.iter().find(|row| row.is_of(column)) else { continue };
+        for ((found, paper), name) in row.overheads.iter().zip(&column.3).zip(NAMES) {
+            let (Some(interval), Some(paper @ 0.0..)) = (found, *paper) else { continue };
+            compared += 1;
+            if !agrees(interval, paper) {
+                let Row { width, slots_log, smash, .. } = row;
+                apart.push(format!(
+                    "w = {width}, 2^{slots_log} slots, smash {smash}, {name}: {:.2} ({paper})",
+                    interval[1]
+                ));
+            }
+        }
+    }
+    let list = if apart.is_empty() { "none".into() } else { apart.join("; ") };
+    let agreement = format!(
+        "Of {compared} figures of the paper {} agree with the simulation: a value that rounds to the \
+         paper's is in the 95 % interval. With such intervals, about one in twenty is expected not \
+         to agree, and the paper's figures have errors of their own. Not in agreement: {list}.",
+        compared - apart.len()
+    );
+    let growth: Vec<String> =
+        DOUBLING.iter().filter_map(|&(width, paper)| growth(rows, width, paper)).collect();
+    let growth = (!growth.is_empty()).then(|| {
+        format!(
+            "Each doubling of the slots adds to the overhead at the mean number of keys, from 2^17 to \
+             2^24 slots, in points with 95 % intervals (paper): {}.",
+            growth.join("; ")
+        )
+    });
+    [agreement].into_iter().chain(growth).collect()
+}
+
+/// The growth for each doubling of the slots in the paper, in points.
+const DOUBLING: [(Width, f64); 3] = [(Width::W128, 0.38), (Width::W64, 0.83), (Width::W32, 2.0)];
+
+/// The growth of the mean for each doubling, from 2^17 to 2^24 slots.
+fn growth(rows: &[Row], width: Width, paper: f64) -> Option<String> {
+    let mean = |slots_log: u32| {
+        let of = |row: &&Row| (row.width, row.slots_log) == (width.bits(), slots_log);
+        rows.iter().find(of)?.overheads[1]
+    };
+    let ([low, first, high], [low_2, second, high_2]) = (mean(17)?, mean(24)?);
+    let error = ((high - low) / 2.0).hypot((high_2 - low_2) / 2.0) / 7.0;
+    Some(format!("w = {width}: {:.2} ± {error:.2} ({paper})", (second - first) / 7.0))
+}
+
+/// Whether a value that rounds to the paper's figure is in the interval.
+fn agrees(&[low, _, high]: &[f64; 3], paper: f64) -> bool {
+    paper + 0.05 >= low && paper - 0.05 <= high
 }
 
 fn line(row: &Row, paper: &[Option<f64>; 4]) -> Vec<Cell> {
@@ -157,7 +215,7 @@ fn line(row: &Row, paper: &[Option<f64>; 4]) -> Vec<Cell> {
         };
         let paper = paper.map_or(String::new(), |paper| match paper {
             ..0.0 => format!(" (> {})", -paper),
-            _ if paper + 0.05 < low || paper - 0.05 > high => format!(" ({paper})*"),
+            _ if !agrees(&[low, middle, high], paper) => format!(" ({paper})*"),
             _ => format!(" ({paper})"),
         });
         Cell::number(middle, 2).and(&format!(" [{low:.2}, {high:.2}]{paper}"))

@@ -3,9 +3,9 @@
 
 mod paper;
 
-use crate::peers::{LATENCY, Ribbon, near};
+use crate::peers::{LATENCY, Ribbon, near, pleat};
 use crate::progress::Progress;
-use crate::race::{Peer, Row, Workload};
+use crate::race::{Family, Peer, Row, Workload};
 use crate::results::{Folder, Rows, Running};
 use crate::svg::keys_text;
 use crate::table::{Cell, Table};
@@ -149,7 +149,23 @@ pub const MISSING: &str = "Rows of the paper without a counterpart: Morton12 and
 pub fn sentences(rows: &[Row], keys: u64) -> Vec<String> {
     let build = slower("build", rows, keys, |row| row.build.min, |paper| paper.build);
     let query = slower("query", rows, keys, Row::query, |paper| paper.query);
-    [Some(overheads(rows, keys)), build, query].into_iter().flatten().collect()
+    let of_keys = || rows.iter().filter(|row| row.keys == keys);
+    let once = of_keys().all(is_of_one_round).then(|| ONE_ROUND.to_string());
+    let has_pleat = of_keys().any(|row| row.family == Family::Pleat);
+    let pleat = has_pleat.then(|| pleat::STOPS.to_string());
+    let missing = (has_pleat && keys > pleat::MAX_KEYS as u64).then(|| pleat::MISSING.to_string());
+    let overheads = Some(overheads(rows, keys));
+    [overheads, build, query, once, pleat, missing].into_iter().flatten().collect()
+}
+
+const ONE_ROUND: &str = "Each time in these tables was measured once (one round), so there is no \
+    better time of another round to replace an outlier: compare times that differ by a tenth with \
+    caution. Sizes and overheads do not depend on that.";
+
+/// Whether each time was measured once: several rounds differ somewhere.
+fn is_of_one_round(row: &Row) -> bool {
+    let times = [&row.build, &row.latency].into_iter().chain(&row.single);
+    times.chain(row.batch.iter().flatten()).all(|times| times.spread == 0.0)
 }
 
 /// Lists the ribbons for which a time of ours is longer than the paper's.
@@ -192,7 +208,7 @@ fn overheads(rows: &[Row], keys: u64) -> String {
         }
     }
     let rest = match larger.is_empty() {
-        true => "ours is larger in none".to_string(),
+        true => "ours is larger for none".to_string(),
         false => format!("ours is larger for {}", larger.join(", ")),
     };
     format!("The paper states an overhead for {compared} rows; {rest}.")

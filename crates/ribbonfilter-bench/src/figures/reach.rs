@@ -1,4 +1,5 @@
-//! The overheads that ribbons reach at each rate. Planned sizes are exact.
+//! The overheads that ribbons reach at each rate, by their plans: sizes are exact, and the rate of a
+//! Homogeneous filter is at most the planned one in nearly all builds.
 
 use crate::peers::Ribbon;
 use crate::race::Family;

@@ -21,9 +21,15 @@ pub fn homogeneous<const R: usize>() -> Box<dyn Peer> {
     )
 }
 
-/// The numbers of keys from which the Standard filter was built. From 10^8 keys none of its 64 seeds
-/// leads to a solution (pleat 0.1.0, `NoSolvingSeed`).
-const MAX_KEYS: usize = 10_000_000;
+/// The largest number of keys from which the Standard filter was built. See [`MISSING`].
+pub const MAX_KEYS: usize = 10_000_000;
+/// What a table of more keys has to say.
+pub const MISSING: &str = "Missing here: pleat Standard w=128. None of its 64 seeds leads to a \
+    solution for 10⁸ keys (pleat 0.1.0, error `NoSolvingSeed`).";
+/// Why absent keys are faster than others.
+pub const STOPS: &str = "pleat stops at the first column that differs, so a query for an absent key \
+    reads two columns on average, and one for a present key all of them: the more columns there are, \
+    the more the times for absent and present keys differ.";
 
 /// Standard, w = 128.
 pub fn standard<const R: usize>() -> Box<dyn Peer> {

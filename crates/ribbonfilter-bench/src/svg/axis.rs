@@ -37,14 +37,20 @@ impl Axis {
         Self::linear(label, 0.0, steps * step, (0..=steps as u32).map(tick).collect())
     }
 
-    /// A logarithmic axis that covers all values, with ticks at 1, 2 and 5 times powers of ten.
+    /// A logarithmic axis that covers all values, with ticks at 1, 2 and 5 times powers of ten, or at
+    /// more multiples if these are fewer than three.
     pub fn around(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min).min(1e9) / 1.2;
         let high = values.iter().copied().fold(low * 2.0, f64::max) * 1.2;
-        let all = (-3..9).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
-        let ticks = all.filter(|tick| (low..=high).contains(tick));
-        let ticks = ticks.map(|tick| (tick, number_text(tick))).collect();
+        let ticks = |digits: &[f64]| -> Vec<(f64, String)> {
+            let all = (-3..9).map(|power| 10_f64.powi(power));
+            let all = all.flat_map(|power| digits.iter().map(move |digit| digit * power));
+            let inside = all.filter(|tick| (low..=high).contains(tick));
+            inside.map(|tick| (tick, number_text(tick))).collect()
+        };
+        let few = ticks(&[1.0, 2.0, 5.0]);
+        let ticks = if few.len() < 3 { ticks(&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]) } else { few };
         Self::logarithmic(label, low, high, ticks)
     }
 
@@ -109,6 +115,14 @@ mod tests {
             assert!(axis.position(max) <= 1.0 && axis.position(max) > 0.7, "{max}");
             assert!((4..=7).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);
         }
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_has_ticks_too() {
+        let axis = Axis::around("", [13.4, 48.0].into_iter());
+        let ticks: Vec<&str> = axis.ticks.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(ticks, ["15", "20", "30", "40", "50"]);
+        assert_eq!(Axis::around("", [1.0, 100.0].into_iter()).ticks.len(), 7);
     }
 
     #[test]

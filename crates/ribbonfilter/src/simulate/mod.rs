@@ -101,6 +101,8 @@ pub struct PlannedBuild {
     pub solutions: f64,
     /// The number that the plan expected.
     pub expected_solutions: f64,
+    /// The seed that was taken, or the average over the segments.
+    pub seed: f64,
     /// The exact rate.
     pub rate: f64,
     /// Bytes without the footer.
@@ -126,12 +128,14 @@ pub fn planned_build(
     let plan = settings.plan(keys.len() as u64, 0).ok()?;
     let solved = with_task(&plan, &partitioned(keys, &plan), solve_filter).ok()?;
     let seeds: f64 = solved.seeds.iter().map(|&seed| f64::from(seed)).sum();
+    let seed = seeds / solved.seeds.len().max(1) as f64;
     Some(PlannedBuild {
         solutions: match variant {
             Variant::Homogeneous => solved.solutions.into(),
-            _ => 1.0 + seeds / solved.seeds.len().max(1) as f64,
+            _ => 1.0 + seed,
         },
         expected_solutions: plan.expected_solutions(),
+        seed,
         rate: solved.rate.unwrap_or(plan.expected_rate()),
         bytes: plan.shape.data_bytes(),
     })
