@@ -26,10 +26,9 @@ pub const MAX_KEYS: usize = 10_000_000;
 /// What a table of more keys has to say.
 pub const MISSING: &str = "Missing here: pleat Standard w=128. None of its 64 seeds leads to a \
     solution for 10⁸ keys (pleat 0.1.0, error `NoSolvingSeed`).";
-/// Why absent keys are faster than others.
-pub const STOPS: &str = "pleat stops at the first column that differs, so a query for an absent key \
-    reads two columns on average, and one for a present key all of them: the more columns there are, \
-    the more the times for absent and present keys differ.";
+/// Why its times for absent and present keys differ.
+pub const STOPS: &str = "pleat stops at the first column that differs: a query for an absent key reads \
+    two columns on average, and one for a present key all of them, so their times differ.";
 
 /// Standard, w = 128.
 pub fn standard<const R: usize>() -> Box<dyn Peer> {

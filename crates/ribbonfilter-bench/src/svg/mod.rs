@@ -182,7 +182,9 @@ impl Chart {
     pub fn fits(&self, text: &str, x: [f64; 2], y: [f64; 2]) -> bool {
         let [left, right] = x.map(|x| self.left_of(x));
         let [bottom, top] = y.map(|y| self.top_of(y));
-        right - left > text.chars().count() as f64 * LETTER + 14.0 && bottom - top > 18.0
+        // Bold letters as wide as those of "Homogeneous", and their outline.
+        let width = text.chars().count() as f64 * 10.3 + 3.0;
+        right - left > width && bottom - top > 18.0
     }
 
     /// Adds a word to the map, between two values of each axis.
