@@ -378,7 +378,8 @@ mod tests {
     use crate::exact::ExactSet;
     use crate::testing::Random;
 
-    /// Keys for a set of 1/16 members in each of `groups` groups, the first of them unnamed.
+    /// A set of `keys` keys, of which 1/16 are members, in `groups` groups, the first of them unnamed.
+    /// Some groups have fewer others, so that their filters differ.
     fn set(keys: u64, groups: u64) -> ExactSet {
         let mut builder = ExactSet::builder();
         for key in 0..keys {
@@ -386,7 +387,6 @@ mod tests {
                 (0, 0) => builder.push_member(key),
                 (0, _) => builder.push_other(key),
                 (group, 0) => builder.push_member_in(group, key),
-                // Different numbers of columns, a group without members and one without a filter.
                 (group, part) if group % 4 == 0 || part < 2 * (group % 4) => {
                     builder.push_other_in(group, key);
                 }
