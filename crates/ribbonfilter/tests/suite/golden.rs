@@ -1,6 +1,7 @@
 //! Golden files of every format version, which every later release must open and query.
 //!
-//! Each file was written by the release that introduced its version. It must open, verify, find
+//! Each file was written by the release that introduced its version, and has not changed since:
+//! the files of version 1 are those of 0.2.0. It must open, verify, find
 //! its keys and report the same properties. As long as the construction version is the same,
 //! building from the same keys must give the same bytes on every machine.
 //!
