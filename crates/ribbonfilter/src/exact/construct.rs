@@ -43,20 +43,18 @@ pub(super) fn build(
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
     keys.settle()?;
-    let mut counts = Counted(vec![Counts::default(); keys.groups.hashes().len()]);
-    keys.each_piece(&mut counts)?;
-    let Counted(mut counts) = counts;
+    let mut counts = counted(&keys)?;
     let mut source = match source {
         Some(source) => Some(Reading::count(source, &mut keys, &mut counts, settings, progress)?),
         None => None,
     };
     check_keys(&counts)?;
-    let plan = Plan::new(&counts, settings.effort)?;
+    let mut plan = Plan::new(&counts, settings.effort)?;
     // The others that are read and kept, with 16 bytes each in a named group.
     let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
     check_memory(&plan, &keys, collected, settings.threads)?;
     if let Some(source) = &mut source {
-        source.collect_stored(&mut keys, &plan, progress)?;
+        source.collect_stored(&mut keys, &mut plan, &mut counts, progress)?;
     }
     let filters = first_stage(&keys, &plan, settings, progress)?;
     if let Some(source) = &mut source {
@@ -101,17 +99,29 @@ impl<'s> Reading<'s> {
         Ok(reading)
     }
 
-    /// Keeps the others of all groups whose others are stored in a filter.
+    /// Keeps the others of all groups whose others are stored in a filter. If all others of such a
+    /// group turn out to be members, nothing is stored of the group.
     fn collect_stored(
         &mut self,
         keys: &mut Keys,
-        plan: &Plan,
+        plan: &mut Plan,
+        counts: &mut [Counts],
         progress: &mut Reporter<'_>,
     ) -> Result<(), BuildError> {
-        if plan.choices.iter().any(others_in_filter) {
-            self.again(keys, Pass::Stored(&plan.choices), progress)?;
+        if !plan.choices.iter().any(others_in_filter) {
+            return Ok(());
         }
-        keys.settle()
+        self.again(keys, Pass::Stored(&plan.choices), progress)?;
+        keys.settle()?;
+        if keys.overlap {
+            for (group, kept) in counted(keys)?.into_iter().enumerate() {
+                if others_in_filter(&plan.choices[group]) && kept.others == 0 {
+                    plan.store_nothing(group, counts[group]);
+                    counts[group].others = 0;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the others that pass a filter, and those of groups without one. They are not read if
@@ -169,6 +179,13 @@ impl<'s> Reading<'s> {
 /// Whether the others of a group are in a filter.
 fn others_in_filter(choice: &Choice) -> bool {
     matches!(choice, Choice::Columns { columns: 1.., inverted: true })
+}
+
+/// The numbers of the keys of every group that were pushed or kept.
+fn counted(keys: &Keys) -> Result<Vec<Counts>, BuildError> {
+    let mut counts = Counted(vec![Counts::default(); keys.groups.hashes().len()]);
+    keys.each_piece(&mut counts)?;
+    Ok(counts.0)
 }
 
 /// Counts the keys of every group.

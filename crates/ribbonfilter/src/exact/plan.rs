@@ -162,6 +162,15 @@ impl Plan {
         Self { choices, effort: self.effort, load, variance: 0.0 }
     }
 
+    /// Stores nothing of a group that was planned with these numbers of keys, some of them others: all
+    /// its keys are members.
+    pub(super) fn store_nothing(&mut self, group: usize, planned: Counts) {
+        if let Choice::Columns { columns, .. } = self.choices[group] {
+            self.load.remove(planned, columns);
+            self.choices[group] = Choice::All(true);
+        }
+    }
+
     /// The numbers of columns of all filters, ascending, with the keys of each.
     pub(super) fn filters(&self) -> impl Iterator<Item = (u32, u64)> {
         self.load.used()

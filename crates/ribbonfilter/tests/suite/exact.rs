@@ -451,9 +451,13 @@ fn others_are_read_only_if_necessary() {
 /// The others may include members, even if not all of them are among the others.
 #[test]
 fn members_among_the_others_are_members() {
-    for (members, others) in
-        [(0..100, 50..1000), (0..1000, 900..1100), (0..10, 0..10), (0..100, 100..105)]
-    {
+    for (members, others) in [
+        (0..100, 50..1000),
+        (0..1000, 900..1100),
+        (0..10, 0..10),
+        (0..5000, 0..5000),
+        (0..100, 100..105),
+    ] {
         let include = || builder().others_include_members(true);
         let set = include().build_with(members.clone(), || others.clone()).expect("no conflict");
         let mut pushed = include();
@@ -463,6 +467,28 @@ fn members_among_the_others_are_members() {
             assert!(members.clone().all(|key| set.contains(key)));
             let rest = others.clone().filter(|key| !members.contains(key));
             assert!(rest.into_iter().all(|key| !set.contains(key)), "{members:?} {others:?}");
+        }
+    }
+}
+
+/// Others that are all members are found only when they are read again: their group stores nothing,
+/// alone or beside a group whose others are in the same filter.
+#[test]
+fn a_group_of_members_alone_stores_nothing() {
+    for groups in 1..=2 {
+        let mut include = builder().others_include_members(true);
+        (0..groups).for_each(|group| (0..5000).for_each(|key| include.push_member_in(group, key)));
+        let set = include.finish_with(|others| {
+            (0..5000).for_each(|key| others.push_in(0, key));
+            (1..groups).for_each(|group| (4999..5001).for_each(|key| others.push_in(group, key)));
+            Ok(())
+        });
+        let set = set.expect("a set");
+        set.verify().expect("just built");
+        assert_eq!(set.universe_len(), 5000 * groups + (groups - 1));
+        for key in 0..5001 {
+            assert!(key == 5000 || set.contains_in(0, key).is_member());
+            assert!(groups == 1 || set.contains_in(1, key).is_member() == (key < 5000));
         }
     }
 }
