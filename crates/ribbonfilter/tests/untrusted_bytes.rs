@@ -16,7 +16,7 @@ use ribbonfilter::{ExactSet, Filter, Function, Shards, Split, Variant, Width};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{Keys, build, builder, kinds, random, scale};
-use untrusted::{FOOTER_BYTES, fitted, query_everything, seal, sealed};
+use untrusted::{FOOTER_BYTES, SAMPLE_GROUPS, fitted, query_everything, seal, sealed};
 
 /// The system allocator, with a count of the bytes that this thread has allocated: now, and at the
 /// maximum.
@@ -170,9 +170,9 @@ fn functions() -> impl Iterator<Item = Function> {
     })
 }
 
-/// Exact sets with no, one and two stages, with and without groups.
+/// Exact sets with no stage to three, with and without groups.
 fn exact_sets() -> impl Iterator<Item = ExactSet> {
-    let sizes = [(0, 20), (30, 30), (60, 2000), (2000, 60)].into_iter();
+    let sizes = [(0, 20), (30, 30), (60, 2000), (2000, 60), (40, 40_000)].into_iter();
     let ungrouped = sizes.map(|(members, others)| {
         let mut builder = ExactSet::builder().key_seed(9);
         builder.extend_member_hashes(hashes(members));
@@ -181,9 +181,13 @@ fn exact_sets() -> impl Iterator<Item = ExactSet> {
     });
     let grouped = [false, true].into_iter().map(|unnamed| {
         let mut builder = ExactSet::builder();
-        for (group, members) in [(1, 0), (2, 300), (3, 100), (4, 5), (5, 290), (6, 150), (7, 20)] {
-            let group = if unnamed && group == 3 { 0 } else { random(4, group) };
-            for (index, hash) in hashes(300).enumerate() {
+        for (group, members) in
+            [(1, 0), (2, 300), (3, 100), (4, 5), (5, 290), (6, 150), (7, 20), (8, 40)]
+        {
+            assert!(SAMPLE_GROUPS.contains(&group));
+            let keys = if group == 8 { 40_000 } else { 300 };
+            let group = if unnamed && group == 3 { 0 } else { group };
+            for (index, hash) in hashes(keys).enumerate() {
                 match index < members {
                     true => builder.push_member_hash_in(group, hash),
                     false => builder.push_other_hash_in(group, hash),

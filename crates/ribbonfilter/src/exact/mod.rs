@@ -220,8 +220,9 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
         if function.is_some_and(|function| !is_one_bit(&function.footer)) {
             return Err(OpenError::Inconsistent { field: "function" });
         }
-        let has_groups = exact.groups() > 1;
-        let stages = Stages::new(filters, function, bytes, has_groups, kernel);
+        // With a table, also of one group, keys of no group must get no result of its stages.
+        let only = exact.only_rule().map(|rule| Path::new(rule.path()));
+        let stages = Stages::new(filters, function, bytes, only, kernel);
         let unnamed = exact.rule(bytes, UNNAMED).unwrap_or(Rule::all(false));
         let len = bytes.len();
         Ok(Self { data, exact, stages, unnamed, len })

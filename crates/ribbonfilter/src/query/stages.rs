@@ -22,7 +22,7 @@ use super::{Fuse, Membership, Probe, Retrieval};
 use crate::format::Footer;
 use crate::format::exact;
 use crate::kernel::{GROUP, Instructions, Kernel, cold_path, compile};
-use crate::ribbon::equation::{Seeded, seeded};
+use crate::ribbon::equation::{FINGERPRINT_BITS, Seeded, seeded};
 use crate::ribbon::layers::Buckets;
 use crate::ribbon::width::{Band, COMPACT};
 use alloc::vec::Vec;
@@ -121,15 +121,15 @@ pub(crate) struct Reading<'a> {
 type Fused = for<'a> unsafe fn(Reading<'a>, Path, u64) -> bool;
 
 impl Stages {
-    /// The stages of the set in `bytes`. If it `has_groups`, the path of a key cannot be predicted.
+    /// The stages of the set in `bytes`. `only` is the path of all keys, if these have no groups.
     pub(crate) fn new(
         filters: &[exact::Stage],
         function: Option<&exact::Stage>,
         bytes: &[u8],
-        has_groups: bool,
+        only: Option<Path>,
         kernel: Kernel,
     ) -> Self {
-        let fused = function.and_then(|function| fused(filters, function, has_groups, kernel));
+        let fused = function.and_then(|function| fused(filters, function, only, kernel));
         let has_rest = |index: usize| filters.get(index + 1).is_some_and(exact::Stage::continues);
         let filter = |(index, stage)| Stage::new(stage, has_rest(index), bytes, kernel);
         Self {
@@ -269,7 +269,7 @@ compile! {
 /// A query of both stages. What it declines, such as bumped keys, is queried in turn.
 ///
 /// [`Assumptions::SMALL`] stands for any number of filters and seeds. Without it there is one
-/// filter, which is one stage; and both stages bump keys, so that their first layers have seed 0
+/// filter, which is one stage, and all keys pass through it; and both stages bump keys, so that their first layers have seed 0
 /// and a key has the same hash in both.
 #[inline(always)]
 fn query<I: Instructions, A: Assumptions, T: Assumptions>(
@@ -333,33 +333,39 @@ fn evaluate<I: Instructions, K: QueryKind, A: Assumptions>(
 /// The function for these stages, if there is one.
 ///
 /// Its assumptions must hold for all stages that it is used for: [`has_shape`] ensures the width,
-/// whole columns and one seed.
+/// whole columns and one seed. That includes a filter's second stage. It is queried on its own,
+/// since no path begins there, but memory safety does not depend on that.
 fn fused(
     filters: &[exact::Stage],
     function: &exact::Stage,
-    has_groups: bool,
+    only: Option<Path>,
     kernel: Kernel,
 ) -> Option<Fused> {
     if COMPACT || filters.is_empty() {
         return None;
     }
-    // A filter's second stage is queried on its own.
-    let mut first = filters.iter().filter(|filter| !filter.continues());
-    let fits = first.clone().all(|filter| has_shape(&filter.footer, 1..=GROUP as u32))
+    let columns = |filter: &exact::Stage| match filter.continues() {
+        true => 1..=FINGERPRINT_BITS,
+        false => 1..=GROUP as u32,
+    };
+    let fits = filters.iter().all(|filter| has_shape(&filter.footer, columns(filter)))
         && has_shape(&function.footer, 1..=1);
     if !fits {
         return None;
     }
-    if has_groups {
+    let Some(only) = only else {
         let small = with_vectors::<Small<FewWhole>, Small<One>>(kernel);
         return Some(small.unwrap_or(portable::<Small<FewWhole>, Small<One>>()));
-    }
+    };
     let is_layered = |stage: &exact::Stage| {
         !stage.footer.shape.further.layers().is_empty()
             && stage.with_what_follows().len() > SMALL_BYTES
     };
     // Stages of other shapes have faster functions of their own.
-    let is_simple = filters.len() == 1 && is_layered(function) && first.all(is_layered);
+    let is_simple = filters.len() == 1
+        && only == Path::through(1)
+        && is_layered(function)
+        && filters.iter().all(is_layered);
     is_simple.then(|| with_vectors::<FewWhole, One>(kernel).unwrap_or(portable::<FewWhole, One>()))
 }
 
@@ -400,7 +406,8 @@ mod tests {
     fn stages(bytes: &[u8], has_groups: bool, kernel: Kernel) -> Stages {
         let exact = exact::Exact::read(bytes).expect("just built");
         let (function, filters) = exact.stages.split_last().expect("a set with a function");
-        Stages::new(filters, Some(function), bytes, has_groups, kernel)
+        let only = (!has_groups).then_some(Path::through(1));
+        Stages::new(filters, Some(function), bytes, only, kernel)
     }
 
     /// Results for any keys, not only those of the universe, are those of one stage after the

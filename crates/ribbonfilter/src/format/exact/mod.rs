@@ -20,6 +20,7 @@ use super::checks::{check_kind, data_check, seal_footer, split_footer};
 use super::{FOOTER_BYTES, Footer, at, get, put};
 use crate::Variant;
 use crate::error::{Kind, OpenError};
+use crate::ribbon::shape::Shape;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -85,11 +86,30 @@ impl Rule {
         self.0 % 2 == 1
     }
 
-    /// The rule of a set with this number of stages, of which the last is the function.
+    /// The rule of a set that has these paths.
     #[inline]
-    fn decode(code: u8, stages: usize) -> Option<Self> {
+    fn decode(code: u8, paths: Paths) -> Option<Self> {
         let rule = Self(code);
-        (usize::from(rule.path()) <= stages).then_some(rule)
+        paths.have(rule.path()).then_some(rule)
+    }
+}
+
+/// The [paths](Rule::path) that a set has, one bit each. A filter's second stage is never the first
+/// of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Paths(u64);
+
+impl Paths {
+    /// The paths through these stages, of which the last is the function; at most [`MAX_STAGES`].
+    fn of(stages: &[Stage]) -> Self {
+        let Some((_, filters)) = stages.split_last() else { return Self(1) };
+        let bits = (2..).zip(filters).filter(|(_, filter)| !filter.continues());
+        Self(bits.fold(0b11, |paths, (path, _)| paths | 1 << path))
+    }
+
+    #[inline(always)]
+    const fn have(self, path: u8) -> bool {
+        path < u64::BITS as u8 && self.0 >> path & 1 == 1
     }
 }
 
@@ -152,6 +172,19 @@ impl Stage {
         self.footer.first_column() > 0
     }
 
+    /// Whether this may follow `previous`: a second stage follows a first one of the same shape but
+    /// for the columns. Compiled queries rely on that.
+    fn follows(&self, previous: Option<&Self>) -> bool {
+        if !self.continues() {
+            return true;
+        }
+        let columns = self.footer.shape.columns;
+        previous.is_some_and(|previous| {
+            let shape = Shape { columns, ..previous.footer.shape };
+            !previous.continues() && shape == self.footer.shape
+        })
+    }
+
     /// The location of the data, followed by as many bytes as follow the data of a filter: a
     /// footer's size, since entries and footer follow the last stage.
     #[inline]
@@ -171,6 +204,7 @@ pub(crate) struct Exact {
     pub(crate) bound: f32,
     /// The filters and, if any group needs it, the function as the last.
     pub(crate) stages: Vec<Stage>,
+    paths: Paths,
     /// The rule of the unnamed group, if there is no table.
     unnamed: Option<Rule>,
 }
@@ -185,17 +219,20 @@ impl Exact {
         if raw[at::WHAT] >> 2 > 0 {
             return wrong("reserved part");
         }
-        let (table, unnamed) = match groups {
-            0 => (Some(Table::NONE), Rule::decode(code, stages)),
-            _ => (Table::checked(groups, code), None),
+        let table = match groups {
+            0 => Some(Table::NONE),
+            _ => Table::checked(groups, code),
         };
         let Some(table) = table else { return wrong("number of groups") };
-        if groups == 0 && unnamed.is_none() {
-            return wrong("rule");
-        }
         let bound = f32::from_bits(get(raw, field::BOUND) as u32);
         if !(0.0..f32::INFINITY).contains(&bound) || bound.is_sign_negative() {
             return wrong("lower bound");
+        }
+        let stages = locate(data, stages, table.size())?;
+        let paths = Paths::of(&stages);
+        let unnamed = if groups == 0 { Rule::decode(code, paths) } else { None };
+        if groups == 0 && unnamed.is_none() {
+            return wrong("rule");
         }
         Ok(Self {
             key_seed: get(raw, at::KEY_SEED),
@@ -203,9 +240,15 @@ impl Exact {
             others: get(raw, field::OTHERS),
             table,
             bound,
-            stages: locate(data, stages, table.size())?,
+            stages,
+            paths,
             unnamed,
         })
+    }
+
+    /// The rule of all keys of the universe, if there is no table of groups.
+    pub(crate) fn only_rule(&self) -> Option<Rule> {
+        self.unnamed
     }
 
     /// The number of groups; 1 if there is only the unnamed one.
@@ -220,7 +263,7 @@ impl Exact {
         if self.table == Table::NONE {
             return self.unnamed.filter(|_| label == 0);
         }
-        Rule::decode(self.table.find(bytes, label)?, self.stages.len())
+        Rule::decode(self.table.find(bytes, label)?, self.paths)
     }
 
     /// Checks that all bytes are intact, and that the table is one that a builder writes.
@@ -229,7 +272,7 @@ impl Exact {
         if stored != Some(data_check(bytes)) {
             return Err(OpenError::CorruptData);
         }
-        let known = |code: u8| Rule::decode(code, self.stages.len()).is_some();
+        let known = |code: u8| Rule::decode(code, self.paths).is_some();
         match self.table.is_valid(bytes, known) {
             true => Ok(()),
             false => wrong("table of groups"),
@@ -259,6 +302,10 @@ fn locate(data: &[u8], stages: usize, table: u64) -> Result<Vec<Stage>, OpenErro
         return Err(OpenError::WrongLength { len, expected: len - end as u64 + table });
     }
     located.reverse();
+    let preceding = core::iter::once(None).chain(located.iter().map(Some));
+    if !located.iter().zip(preceding).all(|(stage, previous)| stage.follows(previous)) {
+        return wrong("columns of a stage");
+    }
     Ok(located)
 }
 
@@ -353,4 +400,60 @@ fn place(before: u64, complete: u64) -> Range<u64> {
 
 fn wrong<T>(field: &'static str) -> Result<T, OpenError> {
     Err(OpenError::Inconsistent { field })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::write_checks;
+    use super::*;
+    use crate::ExactSet;
+    use alloc::vec::Vec;
+
+    /// A set with a filter of two stages and a function, after a change to its entries and footer,
+    /// with valid checksums.
+    fn changed(change: impl Fn(&mut [[u8; ENTRY]], &mut [u8])) -> Result<Exact, OpenError> {
+        let set = ExactSet::build(0..40, 40..40_000).expect("ordinary keys build");
+        let mut bytes: Vec<u8> = set.as_bytes().to_vec();
+        let entries = bytes.len() - FOOTER_BYTES - 3 * ENTRY;
+        let (entries, footer) = bytes[entries..].split_at_mut(3 * ENTRY);
+        change(entries.as_chunks_mut().0, footer);
+        write_checks(&mut bytes);
+        Exact::read(&bytes)
+    }
+
+    /// The offset of a field of a stage's footer in its entry.
+    fn in_entry(field: usize) -> usize {
+        1 + FIELDS[0].len() + field - FIELDS[1].start
+    }
+
+    #[test]
+    fn a_second_stage_follows_a_first_one_of_its_shape() {
+        let intact = changed(|_, _| {}).expect("nothing was changed");
+        assert_eq!(
+            intact.stages.iter().map(Stage::continues).collect::<Vec<_>>(),
+            [false, true, false]
+        );
+        let columns = in_entry(at::COLUMNS.start)..in_entry(at::COLUMNS.end);
+        // The first stage has the columns of the second.
+        let both = changed(|entries, _| {
+            let second = entries[1][columns.clone()].to_vec();
+            entries[0][columns.clone()].copy_from_slice(&second);
+        });
+        assert!(both.is_err(), "{both:?}");
+        // The second stage is narrower: its slots have the same number of bytes.
+        let narrow = changed(|entries, _| entries[1][in_entry(at::WHAT)] ^= 1 << 4);
+        assert!(
+            matches!(narrow, Err(OpenError::Inconsistent { field: "columns of a stage" })),
+            "{narrow:?}"
+        );
+    }
+
+    #[test]
+    fn no_rule_begins_with_a_second_stage() {
+        for filter in 0..4 {
+            let rule = Rule::stages(filter, false);
+            let read = changed(|_, footer| footer[at::SEGMENTS] = FILLING << 5 | rule.0);
+            assert_eq!(read.is_ok(), filter < 2, "{read:?}");
+        }
+    }
 }
