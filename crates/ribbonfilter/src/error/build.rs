@@ -115,8 +115,8 @@ pub enum BuildError {
         /// The key's hash; in a named group, mixed with the group's.
         key_hash: u64,
     },
-    /// Two keys of different groups of an exact set, of which one is a member, or two groups have one
-    /// hash.
+    /// A member of an exact set and another key, or two of its groups, cannot be distinguished: their
+    /// hashes are the same, after groups were mixed in.
     Collision,
     /// An exact set has more groups than its format allows.
     TooManyGroups {
@@ -192,7 +192,7 @@ pub enum BuildError {
         /// What went wrong.
         error: std::io::Error,
     },
-    /// Writing failed.
+    /// Writing failed, or reading the other keys of an exact set.
     #[cfg(feature = "std")]
     Io(std::io::Error),
 }
@@ -260,8 +260,8 @@ impl fmt::Display for BuildError {
                  key_seed"
             ),
             Self::Collision => f.write_str(
-                "a member and another key, of different groups, or two groups have the same hash: \
-                 hash the keys under another key_seed",
+                "a member and another key, or two groups, have the same mixed hash: hash the keys \
+                 under another key_seed",
             ),
             Self::TooManyGroups { groups, max } => write!(
                 f,
@@ -319,7 +319,7 @@ impl fmt::Display for BuildError {
                 instead_of_spilling(error.kind()),
             ),
             #[cfg(feature = "std")]
-            Self::Io(error) => write!(f, "the filter could not be written: {error}"),
+            Self::Io(error) => write!(f, "reading or writing failed: {error}"),
         }
     }
 }

@@ -561,7 +561,8 @@ impl ExactSetBuilder<'_> {
     /// [`BothSides`](BuildError::BothSides) if a key is a member and not one, or if a member and
     /// another key have the same 64-bit hash: the probability of that is 0.05 % for 10^7 members
     /// and 10^9 others, and another [`key_seed`](Self::key_seed) avoids it;
-    /// [`Collision`](BuildError::Collision) if the two keys are of different groups. Also if memory
+    /// [`Collision`](BuildError::Collision) if the two keys are of different groups, or only their
+    /// mixed hashes are the same. Also if memory
     /// runs out, if keys cannot be spilled, if the progress callback cancels, or if the key hashes
     /// are so far from random that no system of reasonable size is solvable.
     pub fn finish(self) -> Result<ExactSet, BuildError> {
@@ -603,7 +604,8 @@ impl ExactSetBuilder<'_> {
     /// others, which are counted here: the set is exact then, too, but may have a column more, and
     /// [`universe_len`](ExactSet::universe_len) counts them. With
     /// [`others_include_members`](Self::others_include_members), all members are assumed to be
-    /// among the others when these are counted.
+    /// among the others when these are counted. Of a group with fewer others than members both are
+    /// corrected when its others are read again.
     ///
     /// ```
     /// use ribbonfilter::ExactSet;
@@ -654,7 +656,12 @@ impl ExactSetBuilder<'_> {
     ) -> Result<ExactSet, BuildError> {
         self.extend_members(members);
         self.finish_with(|keys| {
-            others().into_iter().for_each(|key| keys.push(key));
+            for key in others() {
+                if keys.is_stopped() {
+                    break;
+                }
+                keys.push(key);
+            }
             Ok(())
         })
     }
@@ -682,7 +689,12 @@ impl ExactSetBuilder<'_> {
     ) -> Result<ExactSet, BuildError> {
         members.into_iter().for_each(|(group, key)| self.push_member_in(group, key));
         self.finish_with(|keys| {
-            others().into_iter().for_each(|(group, key)| keys.push_in(group, key));
+            for (group, key) in others() {
+                if keys.is_stopped() {
+                    break;
+                }
+                keys.push_in(group, key);
+            }
             Ok(())
         })
     }

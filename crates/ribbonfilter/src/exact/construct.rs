@@ -50,12 +50,15 @@ pub(super) fn build(
     };
     check_keys(&counts)?;
     let mut plan = Plan::new(&counts, settings.effort)?;
-    // The others that are read and kept, with 16 bytes each in a named group.
-    let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
-    check_memory(&plan, &keys, collected, settings.threads)?;
     if let Some(source) = &mut source {
+        // The others that are kept now, members among them, and those that pass later: 16 bytes each
+        // in a named group.
+        let collected = 16 * (source.stored(&plan) + plan.function_keys(0.0));
+        check_memory(&plan, &keys, collected, settings.threads)?;
         source.collect_stored(&mut keys, &mut plan, &mut counts, progress)?;
     }
+    let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
+    check_memory(&plan, &keys, collected, settings.threads)?;
     let filters = first_stage(&keys, &plan, settings, progress)?;
     if let Some(source) = &mut source {
         source.collect_passing(&mut keys, &plan, &filters, progress)?;
@@ -89,18 +92,26 @@ impl<'s> Reading<'s> {
         };
         counts.resize(keys.groups.hashes().len(), Counts::default());
         for (counts, &given) in counts.iter_mut().zip(&reading.keys) {
-            counts.others += match keys.overlap {
+            let others = match keys.overlap {
                 // It is not known how many of them are members. If all members are among them,
                 // this is exact. It must not be 0, since a group without others stores no keys.
                 true => given.saturating_sub(counts.members).max(given.min(1)),
                 false => given,
             };
+            counts.others = counts.others.saturating_add(others);
         }
         Ok(reading)
     }
 
-    /// Keeps the others of all groups whose others are stored in a filter. If all others of such a
-    /// group turn out to be members, nothing is stored of the group.
+    /// The number of others of all groups whose others are stored in a filter.
+    fn stored(&self, plan: &Plan) -> u64 {
+        let stored = self.keys.iter().zip(&plan.choices);
+        let stored = stored.filter(|(_, choice)| others_in_filter(choice)).map(|(&keys, _)| keys);
+        stored.fold(0, u64::saturating_add)
+    }
+
+    /// Keeps the others of all groups whose others are stored in a filter. Then these are known
+    /// without duplicates and without members, so the groups are planned again if there were any.
     fn collect_stored(
         &mut self,
         keys: &mut Keys,
@@ -113,14 +124,14 @@ impl<'s> Reading<'s> {
         }
         self.again(keys, Pass::Stored(&plan.choices), progress)?;
         keys.settle()?;
-        if keys.overlap {
-            for (group, kept) in counted(keys)?.into_iter().enumerate() {
-                if others_in_filter(&plan.choices[group]) && kept.others == 0 {
-                    plan.store_nothing(group, counts[group]);
-                    counts[group].others = 0;
-                }
+        let mut exact = counts.to_vec();
+        for (group, kept) in counted(keys)?.into_iter().enumerate() {
+            if others_in_filter(&plan.choices[group]) {
+                exact[group].others = kept.others;
             }
         }
+        plan.correct(counts, &exact)?;
+        counts.copy_from_slice(&exact);
         Ok(())
     }
 
@@ -156,7 +167,7 @@ impl<'s> Reading<'s> {
         if groups.into_iter().all(|group| of(&later, group) == of(&self.keys, group)) {
             return Ok(());
         }
-        let (first, later) = (self.keys.iter().sum(), later.iter().sum());
+        let [first, later] = [&self.keys, &later].map(|keys| total(keys));
         Err(BuildError::OthersChanged { first, later })
     }
 
@@ -167,13 +178,17 @@ impl<'s> Reading<'s> {
         pass: Pass<'_>,
         progress: &mut Reporter<'_>,
     ) -> Result<Vec<u64>, BuildError> {
-        let total = self.keys.iter().fold(0, |sum: u64, &keys| sum.saturating_add(keys));
+        let total = total(&self.keys);
         let mut others = OtherKeys::new(keys, pass, self.key_seed, total, progress);
         let read = (self.source)(&mut others);
         let keys = others.end()?;
         read?;
         Ok(keys)
     }
+}
+
+fn total(keys: &[u64]) -> u64 {
+    keys.iter().copied().fold(0, u64::saturating_add)
 }
 
 /// Whether the others of a group are in a filter.
@@ -312,6 +327,11 @@ fn second_stage(
     settings: &Settings,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
+    // Every group with a choice of columns has keys on both sides, so the function has keys. (The
+    // builder could not tell: it is empty, too, after it has failed to allocate memory.)
+    if !plan.choices.iter().any(|choice| matches!(choice, Choice::Columns { .. })) {
+        return Ok(OwnedBytes::default());
+    }
     let mut builder = function_of(settings.effort).threads(settings.threads);
     builder = builder.key_seed(settings.key_seed).on_kernel(settings.kernel);
     let held: usize = filters.iter().flat_map(Split::parts).map(Filter::size_in_bytes).sum();
@@ -326,9 +346,6 @@ fn second_stage(
     let Passing { mut queries, mut builder, .. } = passing;
     queries.finish(|hash, ()| builder.push_hash(hash, 0));
     drop(keys);
-    if builder.is_empty() {
-        return Ok(OwnedBytes::default());
-    }
     match builder.progress(|news| forward(progress, news)).finish() {
         Ok(function) => Ok(function.into_inner()),
         // Within a group both sides were compared, so the keys are of different groups, or differ

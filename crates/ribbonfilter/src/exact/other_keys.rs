@@ -177,8 +177,8 @@ impl<'a> OtherKeys<'a> {
     #[inline(never)]
     fn take_run(&mut self) {
         let Self { keys, pass, run, group_hash, counts, failure, .. } = self;
-        if run.is_empty() {
-            return;
+        if run.is_empty() || failure.is_some() {
+            return run.clear();
         }
         let group = keys.groups.number(*group_hash);
         counts.resize(counts.len().max(group + 1), 0);

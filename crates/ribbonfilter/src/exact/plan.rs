@@ -79,6 +79,19 @@ impl Load {
         self.function += (u128::from(stored) << FRACTION) + passing(other, columns);
     }
 
+    /// Adds a group with the best choice for it alone.
+    fn add_best(&mut self, counts: Counts) -> Choice {
+        match counts {
+            Counts { members: 0, .. } => Choice::All(false),
+            Counts { others: 0, .. } => Choice::All(true),
+            Counts { members, others } => {
+                let columns = best_columns(counts);
+                self.add(counts, columns);
+                Choice::Columns { columns, inverted: others < members }
+            }
+        }
+    }
+
     fn remove(&mut self, counts: Counts, columns: u32) {
         let (stored, other) = counts.sides();
         self.filters[columns as usize] -= stored;
@@ -110,18 +123,7 @@ impl Plan {
     pub(super) fn new(groups: &[Counts], effort: Effort) -> Result<Self, BuildError> {
         let load = Load { filters: [0; FINGERPRINT_BITS as usize + 1], function: 0 };
         let mut plan = Self { choices: Vec::new(), effort, load, variance: 0.0 };
-        for &counts in groups {
-            let choice = match counts {
-                Counts { members: 0, .. } => Choice::All(false),
-                Counts { others: 0, .. } => Choice::All(true),
-                Counts { members, others } => {
-                    let columns = best_columns(counts);
-                    plan.load.add(counts, columns);
-                    Choice::Columns { columns, inverted: others < members }
-                }
-            };
-            plan.choices.push(choice);
-        }
+        plan.choices.extend(groups.iter().map(|&counts| plan.load.add_best(counts)));
         plan.drop_small_filters(groups)?;
         plan.variance = plan.variance(groups);
         Ok(plan)
@@ -162,13 +164,27 @@ impl Plan {
         Self { choices, effort: self.effort, load, variance: 0.0 }
     }
 
-    /// Stores nothing of a group that was planned with these numbers of keys, some of them others: all
-    /// its keys are members.
-    pub(super) fn store_nothing(&mut self, group: usize, planned: Counts) {
-        if let Choice::Columns { columns, .. } = self.choices[group] {
-            self.load.remove(planned, columns);
-            self.choices[group] = Choice::All(true);
+    /// Corrects the plan of groups that turned out to have other numbers of keys than planned. All
+    /// other groups keep their side, and their filter unless it is dropped.
+    pub(super) fn correct(
+        &mut self,
+        planned: &[Counts],
+        exact: &[Counts],
+    ) -> Result<(), BuildError> {
+        if planned == exact {
+            return Ok(());
         }
+        for (group, (planned, &exact)) in planned.iter().zip(exact).enumerate() {
+            if *planned != exact {
+                if let Choice::Columns { columns, .. } = self.choices[group] {
+                    self.load.remove(*planned, columns);
+                }
+                self.choices[group] = self.load.add_best(exact);
+            }
+        }
+        self.drop_small_filters(exact)?;
+        self.variance = self.variance(exact);
+        Ok(())
     }
 
     /// The numbers of columns of all filters, ascending, with the keys of each.
@@ -253,7 +269,8 @@ pub(super) fn check_keys(groups: &[Counts]) -> Result<(), BuildError> {
     if keys > MAX_KEYS {
         return Err(BuildError::TooManyKeys { keys, max: MAX_KEYS });
     }
-    let groups = groups.len() as u64;
+    // The unnamed group, and others that only expect keys, may have none.
+    let groups = groups.iter().filter(|counts| **counts != Counts::default()).count() as u64;
     match groups <= MAX_GROUPS {
         true => Ok(()),
         false => Err(BuildError::TooManyGroups { groups, max: MAX_GROUPS }),

@@ -493,6 +493,57 @@ fn a_group_of_members_alone_stores_nothing() {
     }
 }
 
+/// Whether members are among the others or not, the set is that of the distinct keys.
+#[test]
+fn a_universe_without_its_members_has_the_same_bytes() {
+    for (members, others) in [(20_000, 20_000), (20_000, 18_000), (20_000, 500), (100, 20_000)] {
+        let others = members..members + others;
+        let expected = ExactSet::build(0..members, others.clone()).expect("no conflict");
+        for first in [0, members / 2, members] {
+            let include = builder().others_include_members(true);
+            let universe = || first..others.end;
+            let set = include.build_with(0..members, universe).expect("no conflict");
+            assert!((0..others.end).all(|key| set.contains(key) == (key < members)));
+            // Where the others are the larger side, they are counted but not kept, so all members are
+            // taken to be among them.
+            if others.len() < members as usize || first == 0 {
+                assert_eq!(set.as_bytes(), expected.as_bytes(), "{members} {others:?} {first}");
+            }
+        }
+    }
+}
+
+/// Keys without a group are in no stage of a set whose only group has a name.
+#[test]
+fn the_only_group_may_have_a_name() {
+    let mut named = builder();
+    named.extend_members_in("group", 0..40_000);
+    named.extend_others_in("group", 40_000..240_000);
+    let set = named.finish().expect("no conflict");
+    let keys: Vec<u32> = (0..240_000).collect();
+    assert!(keys.iter().all(|key| !set.contains(key)));
+    assert!(set.contains_batch(&keys).iter().all(|hit| !hit));
+    let hits = set.contains_batch_in("group", &keys).expect("a known group");
+    for (&key, hit) in keys.iter().zip(hits) {
+        assert_eq!((hit, set.contains_in("group", key).is_member()), (key < 40_000, key < 40_000));
+    }
+    assert_eq!(set.expected_rate(), 0.0);
+}
+
+/// After a cancellation no further keys are read, not even endless ones.
+#[test]
+fn a_cancelled_pass_ends() {
+    let cancelled = || builder().progress(|_| ControlFlow::Break(()));
+    assert!(matches!(cancelled().build_with(0..10, || 10..), Err(BuildError::Cancelled)));
+    let members = (0..10).map(|key| (1, key));
+    let set = cancelled().build_with_groups(members, || (10..).map(|key| (1, key)));
+    assert!(matches!(set, Err(BuildError::Cancelled)));
+    let mut many = builder();
+    many.push_other(1);
+    many.expect_others(u64::MAX);
+    assert!(matches!(many.build_with([2], || [3]), Err(BuildError::TooManyKeys { .. })));
+}
+
 #[test]
 fn either_side_may_be_empty() {
     let nobody: [u64; 0] = [];

@@ -33,14 +33,14 @@ impl Sides<'_> {
                 ))
             }),
             BuildError::Collision => Error::new(
-                "two keys of different groups, or two groups, have the same hash: choose another \
+                "a member and another key, or two groups, have the same mixed hash: choose another \
                  --key-seed",
             ),
             BuildError::OthersChanged { first, later } => Error::at(
                 self.others.name(0),
                 format_args!(
-                    "changed while it was read, from {first} to {later} keys: try again when it \
-                     is complete"
+                    "changed while it was read, from {first} to {later} keys or in their groups: try \
+                     again when it is complete"
                 ),
             ),
             _ => Error::new(error),
