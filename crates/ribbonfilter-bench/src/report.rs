@@ -98,7 +98,7 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     sections.extend(first(&read(&folder.join("table1.jsonl"))?, &runs));
     sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
         title: title.into(),
-        text: vec![text.into()],
+        text: vec![text],
         figures: vec![],
         tables,
     }));
@@ -385,7 +385,7 @@ fn second(rows: &[Row], runs: &[Run]) -> Vec<Section> {
 fn scale(rows: &[spill::Spilled], runs: &[Run]) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "Scale: 4 * 10^9 keys".into(),
-        text: measured(runs, "spill"),
+        text: measured(runs, "spill").into_iter().chain(spill::sentences(rows, runs)).collect(),
         figures: vec![],
         tables: vec![spill::table(rows)],
     })
