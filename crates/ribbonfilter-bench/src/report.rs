@@ -98,7 +98,7 @@ fn sections(folder: &Path) -> Result<Vec<Section>, String> {
     sections.extend(first(&read(&folder.join("table1.jsonl"))?, &runs));
     sections.extend(theory::sections(folder)?.into_iter().map(|(title, text, tables)| Section {
         title: title.into(),
-        text: vec![text.into()],
+        text: vec![text],
         figures: vec![],
         tables,
     }));
@@ -144,8 +144,8 @@ fn machine(runs: &[Run]) -> Section {
              log2(1/rate) per key, minus one. It uses the exact rate if the filter knows it, and a \
              measured one otherwise."
                 .into(),
-            "Our filters ask for huge pages, which make random accesses to more than a few megabytes \
-             faster. Other crates do not, so `scripts/results` lets glibc ask for them (variable \
+            "Our filters request huge pages, which make random accesses to more than a few megabytes \
+             faster. Other crates do not, so `scripts/results` lets glibc request them (variable \
              GLIBC_TUNABLES): all filters have them here. Where the system gives none by default \
              and a program does not set this variable, the others are slower with 10⁷ keys and more."
                 .into(),
@@ -276,7 +276,7 @@ fn maps(rows: &[Row], runs: &[Run]) -> Option<Section> {
          10⁸ keys, the filters of three of the rates are those of Table 2. Hatched fields compare \
          only filters that were measured with both numbers of keys; the difference is more than \
          5 %. The option `--rounds` of the commands below says how often each time was measured; \
-         after one round, fields whose best filters take about the same time are decided by chance."
+         after one round, fields whose best filters take about the same time are decided by noise."
             .to_string(),
     ];
     text.extend(measured(runs, "map"));
@@ -385,7 +385,7 @@ fn second(rows: &[Row], runs: &[Run]) -> Vec<Section> {
 fn scale(rows: &[spill::Spilled], runs: &[Run]) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "Scale: 4 * 10^9 keys".into(),
-        text: measured(runs, "spill"),
+        text: measured(runs, "spill").into_iter().chain(spill::sentences(rows, runs)).collect(),
         figures: vec![],
         tables: vec![spill::table(rows)],
     })

@@ -35,7 +35,8 @@ impl Folder {
 }
 
 /// Rows that are the same on every machine, since nothing in them is a time.
-const SIMULATED: [&str; 2] = ["table1", "smash"];
+const SIMULATED: [&str; 6] =
+    ["table1", "sweep", "smash-systems", "displacement", "shard-size", "fractions"];
 
 /// Variables of the environment that influence times. They are part of a command.
 const VARIABLES: [&str; 2] = ["RIBBONFILTER_KERNEL", "GLIBC_TUNABLES"];
@@ -182,7 +183,21 @@ fn failed(path: &Path, error: &std::io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, read};
+    use super::{SIMULATED, append, read};
+    use std::path::Path;
+
+    /// Each name is that of recorded rows, and these contain no times.
+    #[test]
+    fn simulated_rows_have_these_names() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+        for name in SIMULATED {
+            let rows: Vec<serde_json::Value> = read(&folder.join(format!("{name}.jsonl"))).unwrap();
+            assert!(!rows.is_empty(), "{name}");
+            for time in ["build", "single", "latency", "seconds"] {
+                assert!(rows.iter().all(|row| row.get(time).is_none()), "{name}: {time}");
+            }
+        }
+    }
 
     #[test]
     fn a_truncated_line_is_replaced() {

@@ -2,7 +2,8 @@
 //! checks the filter.
 
 use crate::random::Random;
-use crate::results::{Folder, Rows, Running};
+use crate::results::{Folder, Rows, Run, Running};
+use crate::svg::keys_text;
 use crate::table::{Cell, Table};
 use ribbonfilter::{Filter, Plan, Variant, Width};
 use serde::{Deserialize, Serialize};
@@ -196,6 +197,26 @@ impl fmt::Display for Spilled {
     }
 }
 
+/// How these filters were built and queried. Without `--threads`, a build takes one per core.
+pub fn sentences(rows: &[Spilled], runs: &[Run]) -> Vec<String> {
+    let run = runs.iter().rev().find(|run| run.rows == "spill");
+    let threads = match run {
+        Some(run) if !run.command.contains("--threads") => {
+            format!("{} threads; ", run.machine.cores)
+        }
+        _ => String::new(),
+    };
+    let sentence = |row: &Spilled| {
+        let (hashes, queried) = (row.keys as f64 * 8e-9, keys_text(row.queried));
+        format!(
+            "{}, {:.0e} keys: {threads}{hashes:.0} GB of hashes on disk. {queried} keys and {queried} \
+             absent keys were queried.",
+            row.variant, row.keys as f64
+        )
+    };
+    rows.iter().map(sentence).collect()
+}
+
 /// The table of the report.
 pub fn table(rows: &[Spilled]) -> Table {
     let line = |row: &Spilled| {
@@ -214,8 +235,7 @@ pub fn table(rows: &[Spilled]) -> Table {
     Table {
         title: "Builds with the hashes on disk".into(),
         note: "Keys are pushed one after the other; the time includes that. The hashes \
-               take 8 bytes per key on disk. Memory in GB. As many absent keys as keys were queried \
-               for the rate."
+               take 8 bytes per key on disk. Memory in GB."
             .into(),
         columns: vec![
             "filter",

@@ -26,11 +26,12 @@ pub struct Arguments {
 
 /// One column of the table: width, log2 of the slots, smash, and the paper's overheads in percent
 /// for a failure probability of 0.5, for the mean, for 0.05 and for 0.001. A negative overhead
-/// means that the paper gives only a lower bound.
+/// means that the paper gives only a lower bound, and minus infinity its "≫ 100".
 type Column = (Width, u32, u64, [Option<f64>; 4]);
 
 const NONE: Option<f64> = None;
 const ABOVE: Option<f64> = Some(-100.0);
+const FAR_ABOVE: Option<f64> = Some(f64::NEG_INFINITY);
 
 #[rustfmt::skip]
 const PAPER: [Column; 28] = [
@@ -61,7 +62,7 @@ const PAPER: [Column; 28] = [
     (Width::W128, 24, 0, [Some(4.7), Some(4.8), Some(5.9), Some(-7.0)]),
     (Width::W64, 24, 0, [Some(11.7), Some(12.1), Some(15.0), Some(-19.0)]),
     (Width::W32, 24, 0, [NONE, Some(35.2), NONE, NONE]),
-    (Width::W16, 24, 0, [NONE, ABOVE, NONE, NONE]),
+    (Width::W16, 24, 0, [NONE, FAR_ABOVE, NONE, NONE]),
 ];
 
 /// The results for one column.
@@ -214,6 +215,7 @@ fn line(row: &Row, paper: &[Option<f64>; 4]) -> Vec<Cell> {
             }));
         };
         let paper = paper.map_or(String::new(), |paper| match paper {
+            f64::NEG_INFINITY => " (≫ 100)".into(),
             ..0.0 => format!(" (> {})", -paper),
             _ if !agrees(&[low, middle, high], paper) => format!(" ({paper})*"),
             _ => format!(" ({paper})"),

@@ -12,7 +12,7 @@ mod sweep;
 
 use crate::results::{Folder, Running, read};
 use crate::table::Table;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -105,8 +105,13 @@ impl Experiment {
         }
     }
 
+    /// The file of its rows.
+    fn path(self, folder: &Path) -> PathBuf {
+        folder.join(self.rows()).with_extension("jsonl")
+    }
+
     fn tables(self, folder: &Path) -> Result<Vec<Table>, String> {
-        let path = folder.join(self.rows()).with_extension("jsonl");
+        let path = self.path(folder);
         Ok(match self {
             Sweep => sweep::tables(&read(&path)?),
             Smash => smash::tables(&read(&path)?),
@@ -120,12 +125,17 @@ impl Experiment {
 }
 
 /// Title, text and tables of a section.
-type Titled = (&'static str, &'static str, Vec<Table>);
+type Titled = (&'static str, String, Vec<Table>);
 
 /// Every section for which there are rows.
 pub fn sections(folder: &Path) -> Result<Vec<Titled>, String> {
     let section = |experiment: Experiment| {
         let (title, text) = experiment.title();
+        let sentence = match experiment {
+            Smash => smash::sentence(&read(&experiment.path(folder))?),
+            _ => None,
+        };
+        let text = [text.to_string()].into_iter().chain(sentence).collect::<Vec<_>>().join(" ");
         Ok((title, text, experiment.tables(folder)?))
     };
     let all: Result<Vec<_>, String> = ALL.into_iter().map(section).collect();

@@ -48,8 +48,9 @@ impl Kernel {
 pub fn section(main: &str, rows: &[Row], others: &[Kernel]) -> Option<Section> {
     let tables: Vec<Table> = others.iter().flat_map(|other| tables(main, rows, other)).collect();
     let text = "The same filters and functions on the same machine, with the kernels of two \
-                instruction sets. In brackets: the time relative to the first kernel. Bytes and \
-                results are the same.";
+                instruction sets. Each kernel was measured in a process of its own, at another \
+                time. In brackets: the time relative to the first kernel. Bytes and results are \
+                the same.";
     (!tables.is_empty()).then(|| Section {
         title: "Kernels side by side".into(),
         text: vec![text.into()],

@@ -9,8 +9,8 @@ use ribbonfilter::simulate::{interleaved, row_major};
 pub const TEXT: &str = "The paper, section 5.2: with 6 columns and w = 64 a query reads 768 bits in \
     2.25 cache lines of 64 bytes and essentially one page; it would be 1.5 lines if rows were stored \
     one after another; an Xor filter reads 3 lines. Counted here over all starts of the library's \
-    layout. A block has 64 slots for w = 128, too, so that a query reads 191 r bits on average \
-    instead of the 256 r of blocks of 128 slots.";
+    layout, by `ribbon-bench theory cache-lines`. A block has 64 slots for w = 128, too, so that a \
+    query reads 191 r bits on average instead of the 256 r of blocks of 128 slots.";
 
 const COLUMNS: [u32; 6] = [1, 3, 6, 8, 11, 16];
 

@@ -54,7 +54,7 @@ use group::{UNNAMED, label};
 /// A static set that answers "is this key in it?" exactly, for every key of a known universe.
 ///
 /// The universe is given when the set is built: its *members*, and all *others*. Both are hashed,
-/// and only little of them is stored: about 8.5 bits per member if one key in a hundred is a
+/// and only little of them is stored: about 8.6 bits per member if one key in a hundred is a
 /// member. The set *is* its bytes, as a [`Filter`](crate::Filter) is.
 ///
 /// ```

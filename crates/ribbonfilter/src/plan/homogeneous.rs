@@ -2,7 +2,8 @@
 //!
 //! There are two regimes; the one with fewer slots is used.
 //!
-//! **Screened**, for sets up to a few million keys. A rate above the nominal one is caused by
+//! **Screened**, for smaller sets and wide ribbons: with 8 columns, 10^3 keys at w = 32, 10^6 at
+//! w = 64 and 10^7 at w = 128, but not ten times as many. A rate above the nominal one is caused by
 //! queues of starts that leave a window fewer than about `r` free dimensions. Seeds are screened so
 //! that no queue comes closer to the width than a *margin* of `r + 6`. The larger the set, the
 //! smaller the effect of one bad range on its rate: a factor of two in size is worth one step of

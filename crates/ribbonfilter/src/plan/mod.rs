@@ -133,10 +133,12 @@ impl Plan {
 
     /// The false-positive rate of the filter.
     ///
-    /// That of a Standard, Balanced or Bumped filter is at most this. So is that of a Homogeneous
-    /// one, unless none of sixteen solutions reaches it: then the best of them is used, and
-    /// [`Filter::expected_rate`](crate::Filter::expected_rate) is higher. The rate includes the
-    /// probability of `n / 2^64` that the hash of an absent key is that of one of `n` keys.
+    /// That of a Standard, Balanced or Bumped filter is at most this, unless the build needs more
+    /// slots than planned and the target is a size: then the rate is higher. That of a Homogeneous
+    /// filter is at most this, unless none of sixteen solutions reaches it: then the best of them
+    /// is used. In both cases, [`Filter::expected_rate`](crate::Filter::expected_rate) reports the
+    /// higher rate. The rate includes the probability of `n / 2^64` that the hash of an absent key
+    /// is that of one of `n` keys.
     ///
     /// ```
     /// # let plan = ribbonfilter::Filter::builder().false_positive_rate(0.05).plan_for(1000)?;
