@@ -110,6 +110,7 @@ fn machine(runs: &[Run]) -> Section {
         vec![
             Cell::text(&run.command),
             Cell::text(&run.date),
+            Cell::text(&run.machine.cpu),
             Cell::text(&run.machine.kernel),
             Cell::or_none(run.load.map(|load| Cell::number(load, 1))),
             Cell::or_none(run.others.map(|others| Cell::number(others, 2))),
@@ -136,7 +137,8 @@ fn machine(runs: &[Run]) -> Section {
         title: "Machine and commands".into(),
         text: vec![
             format!("Measured on: {}.", machines.join("; ")),
-            "Times depend on the machine and on its load, so compare rows of one table. The filters \
+            "Times depend on the machine and on its load, so compare rows of one table: the table of \
+             runs says on which machine each was measured. The filters \
              of a table are measured alternately in one process, with the same random 64-bit keys \
              and the same loops, and the minimum of the rounds counts. A key is pushed and \
              queried as a 64-bit hash where a crate allows it; fastbloom hashes it once more, as \
@@ -166,7 +168,7 @@ fn machine(runs: &[Run]) -> Section {
                    number of cores that other processes kept busy during the run, on average. A quiet \
                    machine shows 0."
                 .into(),
-            columns: vec!["command", "date", "kernel", "load", "others", "seconds"],
+            columns: vec!["command", "date", "CPU", "kernel", "load", "others", "seconds"],
             rows: runs.iter().map(line).collect(),
         }],
     }
@@ -182,9 +184,10 @@ fn measured(runs: &[Run], rows: &str) -> Vec<String> {
                 None => "unknown".into(),
             };
             format!(
-                "`{}`: {}, kernel {}, load before {}, cores kept busy by others {}, {:.0} s.",
+                "`{}`: {}, {}, kernel {}, load before {}, cores kept busy by others {}, {:.0} s.",
                 run.command,
                 run.date,
+                run.machine.cpu,
                 run.machine.kernel,
                 number(run.load),
                 number(run.others),
