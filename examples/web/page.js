@@ -6,6 +6,8 @@ let worker;
 let waiting = new Map();
 let number = 0;
 let downloaded;
+/** Why the worker cannot be used. */
+let broken;
 
 function startWorker() {
   worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
@@ -18,7 +20,13 @@ function startWorker() {
     waiting.delete(data.number);
     "error" in data ? reject(new Error(data.error)) : resolve(data.result);
   });
-  worker.addEventListener("error", (event) => failAll(event.message ?? "the worker could not be started"));
+  worker.addEventListener("error", (event) => {
+    broken = new Error(
+      event.message || "the worker could not be started: is the package in the directory ribbonfilter of this page?",
+    );
+    showError(broken);
+    failAll(broken.message);
+  });
 }
 
 /** Ends everything that the worker was asked for. */
@@ -29,6 +37,9 @@ function failAll(message) {
 
 function asked(action, given) {
   return new Promise((resolve, reject) => {
+    if (broken) {
+      throw broken;
+    }
     waiting.set(++number, { resolve, reject });
     worker.postMessage({ number, action, ...given });
   });
@@ -83,13 +94,24 @@ function showFilter(name, { size, byteLength, falsePositiveRate }) {
 
 function showBuilding(isBuilding) {
   $("working").hidden = !isBuilding;
-  $("cancel").hidden = !isBuilding;
-  $("start").disabled = isBuilding;
+  if (isBuilding) {
+    $("cancel").hidden = false;
+  }
+  // An element that is disabled or hidden loses the focus, so it is moved first.
+  const hadFocus = [$("start"), $("cancel")].includes(document.activeElement);
   if (isBuilding) {
     $("download").hidden = true;
     $("status").textContent = "";
     showProgress("Reading keys", 0);
+    if (hadFocus) {
+      $("cancel").focus();
+    }
   }
+  $("start").disabled = isBuilding;
+  if (!isBuilding && hadFocus) {
+    $("start").focus();
+  }
+  $("cancel").hidden = !isBuilding;
 }
 
 async function build() {
@@ -108,6 +130,8 @@ async function build() {
     $("status").textContent = `Built in ${whole.format(Math.ceil(built.milliseconds))} ms. It can be queried below.`;
   } catch (error) {
     showError(error);
+    // The filter of an earlier build is still there.
+    $("download").hidden = !downloaded || $("opened").hidden;
   } finally {
     showBuilding(false);
   }
@@ -201,6 +225,10 @@ onSubmit("build", build);
 onSubmit("query", query);
 onSubmit("check", check);
 $("file").addEventListener("change", open);
+for (const input of [$("file"), $("keys")]) {
+  // So that the same file can be chosen again.
+  input.addEventListener("click", () => (input.value = ""));
+}
 $("cancel").addEventListener("click", () => {
   worker.terminate();
   startWorker();

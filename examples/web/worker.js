@@ -23,22 +23,27 @@ function unhex(text) {
   return Uint8Array.from(text.match(/../g), (digits) => parseInt(digits, 16));
 }
 
-/** The keys of some lines. Lists of digests may have a count after a colon. */
+/** The keys of some lines, as `ribbon build` reads them. Lists of digests may have a count after a colon. */
 function keysOf(lines, format) {
-  const keys = lines.map((line) => line.replace(/\r$/, "")).filter((line) => line !== "");
+  const keys = lines.map((line) => line.replace(/\r$/, ""));
   return format === "hex" ? keys.map((line) => unhex(line.split(":")[0].trim())) : keys;
 }
 
 /** Adds the lines of a file to a builder, as they are read. */
 async function addLines(builder, file, format) {
   const reader = file.stream().getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  // A mark at the beginning of the file is part of the first key, as in the command.
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest = "";
   let read = 0;
   for (;;) {
     const { done, value } = await reader.read();
     const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
-    rest = done ? "" : lines.pop();
+    // What follows the last end of a line is no line if it is empty.
+    rest = lines.pop();
+    if (done && rest !== "") {
+      lines.push(rest);
+    }
     builder.addMany(keysOf(lines, format));
     if (done) {
       return;
@@ -70,7 +75,12 @@ async function build({ file, format, rate }) {
 
 async function open({ file }) {
   const loaded = await Filter.load(file);
-  loaded.verify();
+  try {
+    loaded.verify();
+  } catch (error) {
+    loaded.dispose();
+    throw error;
+  }
   return opened(loaded);
 }
 

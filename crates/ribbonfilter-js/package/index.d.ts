@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /**
  * Ribbon filters: static sets in a few bits per key. This entry point loads and queries them;
  * `ribbonfilter/build` also builds them.
@@ -173,3 +175,6 @@ export function init(source?: ModuleSource | PromiseLike<ModuleSource>): Promise
 
 /** The hash of a key under a seed, 0 by default. */
 export function keyHash(key: Key, keySeed?: bigint | number): Promise<bigint>;
+
+// Only types: these classes have no constructors, and no module exports them.
+export type { Structure, KeySet };

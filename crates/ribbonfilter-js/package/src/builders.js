@@ -42,6 +42,24 @@ function number(options, name, missing) {
   return value;
 }
 
+/** An option that is an integer from `least` to `most`. */
+function integer(options, name, missing, least, most) {
+  const value = number(options, name, missing);
+  if (value !== missing && !(Number.isInteger(value) && value >= least && value <= most)) {
+    throw new BuildError(`${name} must be an integer from ${least} to ${most}, but is ${value}`);
+  }
+  return value;
+}
+
+/** The limit of the memory in bytes; -1 if there is none. */
+function memoryOf(options) {
+  const limit = number(options, "maxMemory", -1);
+  if (options.maxMemory !== undefined && !(limit >= 0)) {
+    throw new BuildError(`maxMemory must be a number of bytes, but is ${limit}`);
+  }
+  return limit;
+}
+
 /** The target of the size, and its amount. */
 function targetOf(options) {
   const given = TARGETS.filter((name) => options[name] !== undefined);
@@ -84,7 +102,7 @@ class Builder extends Owner {
       position(options, "effort", EFFORTS) === 2 ? 1 : 0,
       number(options, "overhead", 0),
       keySeed,
-      number(options, "maxMemory", -1),
+      memoryOf(options),
       bits,
       fingerprintBits,
     );
@@ -118,6 +136,8 @@ class Builder extends Owner {
     const engine = this._engine;
     const { onProgress, signal } = this.#options;
     let thrown;
+    // A callback may build something else meanwhile, and then this build goes on.
+    const outer = engine.progress;
     engine.progress = (phase, fraction) => {
       // An exception must not pass through the module, which would not free its memory.
       try {
@@ -136,7 +156,7 @@ class Builder extends Owner {
       }
       return new this.#Class(INTERNAL, engine, built);
     } finally {
-      engine.progress = undefined;
+      engine.progress = outer;
     }
   }
 
@@ -268,13 +288,20 @@ function valuesOf(pairs) {
   });
 }
 
-async function buildFunction(Class, entries, { valueBits, fingerprintBits = 0, ...options } = {}) {
+/** The pairs of an object without an iterator, or of an iterable. */
+function pairsOf(entries) {
+  const isObject = typeof entries === "object" && entries !== null && !(Symbol.iterator in entries);
+  return Array.from(isObject ? Object.entries(entries) : entries);
+}
+
+async function buildFunction(Class, entries, options = {}) {
   checkNames(options, ["valueBits", "fingerprintBits", "variant", "width", ...COMMON]);
+  const fingerprintBits = integer(options, "fingerprintBits", 0, 0, 64);
   const engine = await Class[ENGINE].start();
-  const pairs = Array.isArray(entries) ? entries : [...(entries instanceof Object && !(Symbol.iterator in entries) ? Object.entries(entries) : entries)];
+  const pairs = pairsOf(entries);
   const values = valuesOf(pairs);
   const largest = values.reduce((max, value) => (value > max ? value : max), 1n);
-  const bits = valueBits ?? largest.toString(2).length;
+  const bits = integer(options, "valueBits", largest.toString(2).length, 1, 64);
   const builder = new Builder(engine, Class, options, bits, fingerprintBits);
   const keys = pairs.map(([key]) => key);
   try {

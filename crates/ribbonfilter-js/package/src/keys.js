@@ -9,7 +9,46 @@ const LONG = 256;
 const encoder = new TextEncoder();
 
 /** Typed arrays that are several integer keys. `Uint8Array` is not among them: it is one key. */
-const INTEGERS = [Int8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array];
+const INTEGERS = ["Int8Array", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array", "BigInt64Array", "BigUint64Array"];
+
+/** The getter of a property, of which no value can have another version. */
+function getter(Type, property) {
+  return Object.getOwnPropertyDescriptor(Type.prototype, property).get;
+}
+
+const TypedArray = Object.getPrototypeOf(Uint8Array);
+const typeName = getter(TypedArray, Symbol.toStringTag);
+const lengthInBytes = getter(TypedArray, "byteLength");
+const lengthOfBuffer = getter(ArrayBuffer, "byteLength");
+
+/**
+ * The type of a typed array, by its name; undefined for everything else. Not `instanceof`, since arrays may
+ * come from another realm: a frame, a worker's test environment, a sandbox.
+ */
+function typeOf(value) {
+  return ArrayBuffer.isView(value) ? typeName.call(value) : undefined;
+}
+
+/** Whether a value is an `ArrayBuffer`, of any realm. */
+export function isBuffer(value) {
+  try {
+    lengthOfBuffer.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Refuses an array whose memory was transferred elsewhere: it would count as empty. */
+function checkAttached(array) {
+  if (lengthInBytes.call(array) === 0) {
+    try {
+      new Uint8Array(array.buffer);
+    } catch {
+      throw new KeyError("the array has no memory any longer: it was transferred elsewhere, so copy it before that");
+    }
+  }
+}
 
 /** Describes a value in a message. */
 function described(value) {
@@ -19,8 +58,21 @@ function described(value) {
   return typeof value === "object" ? `an object of type ${value.constructor?.name ?? "Object"}` : `a ${typeof value}`;
 }
 
-function isBytes(value) {
-  return value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof Uint8ClampedArray;
+/** The bytes of a key; undefined if it is none of bytes. */
+function bytesOf(key) {
+  const type = typeOf(key);
+  if (type === "Uint8Array" || type === "Uint8ClampedArray") {
+    checkAttached(key);
+    return key;
+  }
+  if (type === undefined && isBuffer(key)) {
+    try {
+      return new Uint8Array(key);
+    } catch {
+      throw new KeyError("the buffer has no memory any longer: it was transferred elsewhere, so copy it before that");
+    }
+  }
+  return undefined;
 }
 
 /** Refuses a number that is not an integer, or not exactly the integer that it seems to be. */
@@ -126,13 +178,15 @@ function maxBytes(key) {
     case "bigint":
     case "number":
       return 17;
-    default:
-      if (isBytes(key)) {
-        return key.byteLength;
+    default: {
+      const bytes = bytesOf(key);
+      if (bytes !== undefined) {
+        return lengthInBytes.call(bytes);
       }
       throw new KeyError(
         `a key is a string, Uint8Array, ArrayBuffer, bigint or safe integer, but this is ${described(key)}`,
       );
+    }
   }
 }
 
@@ -146,9 +200,9 @@ function write(u8, at, key) {
     case "bigint":
       return writeBigint(u8, at, key);
     default: {
-      const bytes = key instanceof ArrayBuffer ? new Uint8Array(key) : key;
+      const bytes = bytesOf(key);
       u8.set(bytes, at);
-      return at + bytes.length;
+      return at + lengthInBytes.call(bytes);
     }
   }
 }
@@ -161,7 +215,8 @@ export function writeKey(engine, key) {
 
 /** Refuses one key where several are expected: a string is an iterable of its characters. */
 function checkSeveral(keys) {
-  if (typeof keys === "string" || isBytes(keys) || keys instanceof DataView) {
+  const isView = ArrayBuffer.isView(keys) && !INTEGERS.includes(typeOf(keys));
+  if (typeof keys === "string" || isView || isBuffer(keys)) {
     throw new KeyError(`expected several keys but got one, ${described(keys)}: put it in an array`);
   }
   if (typeof keys?.[Symbol.iterator] !== "function") {
@@ -172,7 +227,11 @@ function checkSeveral(keys) {
 /** Keys with a length and an index, from any iterable. */
 export function indexed(keys) {
   checkSeveral(keys);
-  return Array.isArray(keys) || ArrayBuffer.isView(keys) ? keys : Array.from(keys);
+  if (ArrayBuffer.isView(keys)) {
+    checkAttached(keys);
+    return keys;
+  }
+  return Array.isArray(keys) ? keys : Array.from(keys);
 }
 
 /**
@@ -180,38 +239,46 @@ export function indexed(keys) {
  * position of the first and the number of keys.
  */
 export function hashBatches(engine, seed, keys, use) {
-  let hash = INTEGERS.some((Type) => keys instanceof Type) ? hashIntegers : hashAscii;
+  const type = typeOf(keys);
+  let hash = hashAscii;
   for (let first = 0; first < keys.length; ) {
-    let count = hash(engine, seed, keys, first);
+    if (type !== undefined) {
+      const part = keys.subarray(first, first + BATCH);
+      hashIntegers(engine, seed, part, type);
+      use(first, part.length);
+      first += part.length;
+      continue;
+    }
+    // A copy, before the buffers of the engine are used: an element may be a property that runs code of the
+    // caller, which may use the same buffers.
+    const batch = Array.prototype.slice.call(keys, first, first + BATCH);
+    if (batch.length === 0) {
+      return;
+    }
+    let count = hash(engine, seed, batch);
     if (count === 0) {
       // Where one batch has other keys, the next have, too.
       hash = hashKeys;
-      count = hash(engine, seed, keys, first);
+      count = hash(engine, seed, batch);
     }
     use(first, count);
     first += count;
   }
 }
 
-/** Hashes a batch of integers of a typed array. Returns their number. */
-function hashIntegers(engine, seed, keys, first) {
-  const part = keys.subarray(first, first + BATCH);
-  const isSigned = keys instanceof BigInt64Array || isSignedArray(keys);
-  if (keys instanceof BigInt64Array || keys instanceof BigUint64Array) {
-    engine.view(keys.constructor, engine.hashes, part.length).set(part);
+/** Hashes a batch of integers, a typed array of this type. */
+function hashIntegers(engine, seed, batch, type) {
+  const isSigned = !type.includes("Uint");
+  if (type.startsWith("Big")) {
+    engine.view(BigInt64Array, engine.hashes, batch.length).set(batch);
   } else {
-    const halves = engine.view(Int32Array, engine.hashes, 2 * part.length);
-    for (let index = 0; index < part.length; index++) {
-      halves[2 * index] = part[index];
-      halves[2 * index + 1] = isSigned && part[index] < 0 ? -1 : 0;
+    const halves = engine.view(Int32Array, engine.hashes, 2 * batch.length);
+    for (let index = 0; index < batch.length; index++) {
+      halves[2 * index] = batch[index];
+      halves[2 * index + 1] = isSigned && batch[index] < 0 ? -1 : 0;
     }
   }
-  engine.exports.hash_integers(engine.hashes, part.length, isSigned ? 1 : 0, seed);
-  return part.length;
-}
-
-function isSignedArray(keys) {
-  return keys instanceof Int8Array || keys instanceof Int16Array || keys instanceof Int32Array;
+  engine.exports.hash_integers(engine.hashes, batch.length, isSigned ? 1 : 0, seed);
 }
 
 /**
@@ -219,21 +286,20 @@ function isSignedArray(keys) {
  * their number, or 0 if there is another key. To encode all of them together takes a third of the time
  * that a loop over their characters does.
  */
-function hashAscii(engine, seed, keys, first) {
-  const end = Math.min(keys.length, first + BATCH);
+function hashAscii(engine, seed, batch) {
   const { bytes, capacity } = engine;
   const lengths = engine.view(Uint32Array, engine.lengths, BATCH);
   let text = "";
-  let index = first;
-  for (; index < end; index++) {
-    const key = keys[index];
+  let count = 0;
+  for (; count < batch.length; count++) {
+    const key = batch[count];
     if (typeof key !== "string") {
       return 0;
     }
     if (text.length + key.length > capacity) {
       break;
     }
-    lengths[index - first] = key.length;
+    lengths[count] = key.length;
     text += key;
   }
   const { read, written } = encoder.encodeInto(text, engine.u8.subarray(bytes, bytes + capacity));
@@ -241,36 +307,36 @@ function hashAscii(engine, seed, keys, first) {
   if (read !== text.length || written !== text.length) {
     return 0;
   }
-  engine.exports.hash_keys(bytes, engine.lengths, index - first, seed, engine.hashes);
-  return index - first;
+  engine.exports.hash_keys(bytes, engine.lengths, count, seed, engine.hashes);
+  return count;
 }
 
 /** Hashes a batch of keys of any type: as many as fit into the buffer. Returns their number. */
-function hashKeys(engine, seed, keys, first) {
-  const end = Math.min(keys.length, first + BATCH);
-  engine.reserve(maxBytes(keys[first]));
+function hashKeys(engine, seed, batch) {
+  engine.reserve(maxBytes(batch[0]));
   const { u8, bytes, capacity } = engine;
   const lengths = engine.view(Uint32Array, engine.lengths, BATCH);
   let at = bytes;
-  let index = first;
-  for (; index < end; index++) {
-    const key = keys[index];
+  let count = 0;
+  for (; count < batch.length; count++) {
+    const key = batch[count];
     if (at + maxBytes(key) > bytes + capacity) {
       break;
     }
     const after = write(u8, at, key);
-    lengths[index - first] = after - at;
+    lengths[count] = after - at;
     at = after;
   }
-  engine.exports.hash_keys(bytes, engine.lengths, index - first, seed, engine.hashes);
-  return index - first;
+  engine.exports.hash_keys(bytes, engine.lengths, count, seed, engine.hashes);
+  return count;
 }
 
 /** Copies hashes in batches to `engine.hashes`, and calls `use` as `hashBatches` does. */
 export function copyBatches(engine, hashes, use) {
-  if (!(hashes instanceof BigUint64Array)) {
+  if (typeOf(hashes) !== "BigUint64Array") {
     throw new KeyError(`hashes are a BigUint64Array, but these are ${described(hashes)}`);
   }
+  checkAttached(hashes);
   for (let first = 0; first < hashes.length; first += BATCH) {
     const part = hashes.subarray(first, first + BATCH);
     engine.view(BigUint64Array, engine.hashes, part.length).set(part);

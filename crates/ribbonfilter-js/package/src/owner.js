@@ -25,8 +25,11 @@ export class Owner {
     return this.#engine;
   }
 
-  /** The handle; 0 if it was freed or given away. */
+  /** The handle. It must be read for every call of the module: callbacks may have freed it. */
   get _handle() {
+    if (this.#handle === 0) {
+      throw this._spent();
+    }
     return this.#handle;
   }
 

@@ -2,7 +2,7 @@
 
 import { bytesAt, checked } from "./engine.js";
 import { RibbonError, lastError } from "./errors.js";
-import { checkInteger, copyBatches, hashBatches, hashOf, indexed, writeKey } from "./keys.js";
+import { checkInteger, copyBatches, hashBatches, hashOf, indexed, isBuffer, writeKey } from "./keys.js";
 import { Owner } from "./owner.js";
 
 /** The key of the static property with the engine of a class. */
@@ -31,30 +31,25 @@ export const VARIANTS = ["standard", "homogeneous", "balanced", "bumped"];
 /** The bytes of whatever `load` accepts. */
 async function bytesOf(source) {
   const given = await source;
-  if (given instanceof Uint8Array) {
-    return given;
-  }
   if (ArrayBuffer.isView(given)) {
     return new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   }
-  if (given instanceof ArrayBuffer || isShared(given)) {
+  if (isBuffer(given) || isShared(given)) {
     return new Uint8Array(given);
   }
   if (given instanceof URL) {
     return new Uint8Array(await bytesAt(given));
   }
-  if (typeof Response !== "undefined" && given instanceof Response) {
-    return new Uint8Array(await checked(given).arrayBuffer());
-  }
-  if (typeof Blob !== "undefined" && given instanceof Blob) {
-    return new Uint8Array(await given.arrayBuffer());
+  // A response or a blob. Their methods, not their classes: they may come from another realm.
+  if (typeof given?.arrayBuffer === "function") {
+    return new Uint8Array(await (typeof given.ok === "boolean" ? checked(given) : given).arrayBuffer());
   }
   const hint = typeof given === "string" ? ": for a path or an address, use new URL(text, import.meta.url)" : "";
   throw new TypeError(`load takes a Response, ArrayBuffer, Uint8Array, Blob or URL${hint}`);
 }
 
 function isShared(value) {
-  return typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
+  return Object.prototype.toString.call(value) === "[object SharedArrayBuffer]";
 }
 
 /** Bytes in the memory of a module, and what all kinds of them have in common. */
