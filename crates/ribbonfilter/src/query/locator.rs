@@ -42,14 +42,12 @@ impl Locator {
             is_layered,
         }
     }
-}
 
-impl Locator {
     /// [`Locate::locate_many`] in compact code, for at most [`CHUNK`] keys: one loop for all variants.
     ///
-    /// All keys are located in the first system, without a branch. What is not there is located again:
-    /// keys that seem to be bumped, of which the result has one bit each, and all keys of a Balanced
-    /// ribbon. Without layers no key seems to be bumped, see [`Bumps`].
+    /// All keys are located in the first system, without a branch. Those that may be elsewhere are
+    /// located again: keys that seem to be bumped, and all keys of a Balanced ribbon. Without layers no
+    /// key seems to be bumped, because [`Bumps`] then has thresholds of 0.
     pub(super) fn locate_chunk<'a>(
         &self,
         opened: Opened<'a>,
@@ -57,6 +55,7 @@ impl Locator {
         located: &mut [Located<'a>],
     ) {
         let (Self { system, bumps, .. }, bytes) = (self, opened.bytes());
+        // One bit per key. An array of indices would be zeroed by a call for every chunk.
         let mut elsewhere = if self.balanced.is_some() { u32::MAX } else { 0 };
         const { assert!(CHUNK <= 32) };
         for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {

@@ -98,13 +98,20 @@ const fn by_halves(a: u64, b: u64) -> (u64, u64) {
 #[inline(always)]
 pub(crate) const fn fastrange(hash: u64, range: u64) -> u64 {
     if COMPACT && range <= u32::MAX as u64 {
-        // Two products of halves. Their sum has no overflow: the first is at most (2^32 - 1)^2.
-        let low = (hash & u32::MAX as u64) * range;
-        return ((hash >> 32) * range + (low >> 32)) >> 32;
+        return narrow_fastrange(hash, range);
     }
     high_half(hash, range)
 }
 
+/// [`fastrange`] for a range below 2^32: two products of halves.
+#[inline(always)]
+const fn narrow_fastrange(hash: u64, range: u64) -> u64 {
+    let low = (hash & u32::MAX as u64) * range;
+    // No overflow: the product is at most (2^32 - 1)^2, the other term below 2^32.
+    ((hash >> 32) * range + (low >> 32)) >> 32
+}
+
+/// Compact code calls it, because few ranges are that large.
 #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 const fn high_half(a: u64, b: u64) -> u64 {
