@@ -42,7 +42,7 @@ impl Instructions for Portable {
 /// `column + 1` words of a block must be readable from each of the first [`Band::PARTS`] parts on.
 #[inline(always)]
 unsafe fn selected<B: Band>(parts: [*const u8; 3], masks: [u64; 3], column: usize) -> u64 {
-    // No loop: optimised for size, it would not be unrolled, and the masks be in memory.
+    // No loop: code that is optimised for size would not unroll it, and would keep the masks in memory.
     // SAFETY: the caller guarantees that these words can be read.
     let word = |part: usize| unsafe {
         masks[part] & word_at::<B>(parts[part].add(column * B::WORD_BYTES))
