@@ -265,6 +265,10 @@ export class ExactSet extends Set {
     const results = this._bytesOfMany(keys, (...batch) => {
       isKnown &&= exports.has_hashes_in(this._handle, groupHash, ...batch) !== 0;
     });
+    if (results.length === 0) {
+      // No batch looked for the group. Any key does, and one is at hand.
+      isKnown = this.hasIn(group, group) !== undefined;
+    }
     return isKnown ? results : undefined;
   }
 }

@@ -178,4 +178,6 @@ test("exact sets have the same bytes", async () => {
   assert.equal(set.hasIn(7, 70), false);
   assert.equal(set.hasIn(40, 7), undefined);
   assert.equal(set.hasManyIn("nobody", [1, 2]), undefined);
+  assert.equal(set.hasManyIn("nobody", []), undefined);
+  assert.deepEqual(set.hasManyIn(7, []), new Uint8Array());
 });

@@ -148,7 +148,7 @@ pub(super) fn in_chunks<'a, K: QueryKind, B: Band>(
     let mut chunk = [Located::UNKNOWN; CHUNK];
     for (key_hashes, results) in key_hashes.chunks(CHUNK).zip(results.chunks_mut(CHUNK)) {
         let chunk = &mut chunk[..key_hashes.len()];
-        opened.probe.locator.locate_many(opened.target(), key_hashes, chunk);
+        opened.probe.locator.locate_chunk(opened.target(), key_hashes, chunk);
         if bytes.len() > CACHED_BYTES {
             // These loads depend on nothing, so the CPU waits for all of them together.
             let first_bytes =

@@ -111,6 +111,13 @@ impl Bumps {
         Some((code, offset < u64::from(self.thresholds[usize::from(code)])))
     }
 
+    /// Whether a key that starts at a slot of the first layer seems to be bumped; see
+    /// [`code`](Self::code).
+    #[inline(always)]
+    pub(super) fn seems_bumped_from(&self, bytes: &[u8], slot: u64) -> bool {
+        self.code(bytes, slot, self.bucket_log).is_none_or(|(_, seems_bumped)| seems_bumped)
+    }
+
     /// [`code`](Self::code) from the numbers of a [`Lookup`]: whether the code of a slot's bucket
     /// seems to bump a key that starts at the slot. If there are exceptions, every bucket with
     /// the code [`MAX_CODE`] might be one. As for `code`, the slot must be in a bumping layer.

@@ -2,6 +2,7 @@
 
 use super::Locate;
 use super::balanced::Balanced;
+use super::batch::CHUNK;
 use super::bumped::Bumps;
 use super::single::{Located, Opened, System};
 use crate::format::Footer;
@@ -39,6 +40,37 @@ impl Locator {
             bumps: Bumps::new(footer, layout),
             balanced: shape.shards().map(|shards| Balanced { shards, metadata }),
             is_layered,
+        }
+    }
+
+    /// [`Locate::locate_many`] in compact code, for at most [`CHUNK`] keys: one loop for all variants.
+    ///
+    /// All keys are located in the first system, without a branch. Those that may be elsewhere are
+    /// located again: keys that seem to be bumped, and all keys of a Balanced ribbon. Without layers no
+    /// key seems to be bumped, because [`Bumps`] then has thresholds of 0.
+    pub(super) fn locate_chunk<'a>(
+        &self,
+        opened: Opened<'a>,
+        key_hashes: &[u64],
+        located: &mut [Located<'a>],
+    ) {
+        let (Self { system, bumps, .. }, bytes) = (self, opened.bytes());
+        // One bit per key. An array of indices would be zeroed by a call for every chunk.
+        let mut elsewhere = if self.balanced.is_some() { u32::MAX } else { 0 };
+        const { assert!(CHUNK <= 32) };
+        for (index, (&key_hash, located)) in key_hashes.iter().zip(&mut *located).enumerate() {
+            let (slot, hash) = system.slot_and_hash(bytes, self.multipliers.mix(key_hash));
+            *located = opened.located(slot, hash);
+            elsewhere |= u32::from(bumps.seems_bumped_from(bytes, slot)) << (index % 32);
+        }
+        while elsewhere != 0 {
+            let index = elsewhere.trailing_zeros() as usize;
+            elsewhere &= elsewhere - 1;
+            if let (Some(&key_hash), Some(located)) =
+                (key_hashes.get(index), located.get_mut(index))
+            {
+                *located = self.locate(opened, key_hash);
+            }
         }
     }
 }

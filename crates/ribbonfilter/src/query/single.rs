@@ -223,7 +223,7 @@ impl System {
     #[inline(always)]
     fn hash(&self, bytes: &[u8], mixed: u64) -> Seeded {
         let Some(seeds) = self.seeds else {
-            return seeded(mixed, self.seed);
+            return self.seed.hash(mixed);
         };
         let seed = bytes.get(seeds.wrapping_add(self.segments.number(mixed) as usize));
         seeded(mixed, Seed::new(seed.copied().unwrap_or_default()))
@@ -238,7 +238,8 @@ impl System {
     }
 
     /// The equation of a key.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub(super) fn locate<'a>(&self, opened: Opened<'a>, mixed: u64) -> Located<'a> {
         let (slot, hash) = self.slot_and_hash(opened.bytes(), mixed);
         opened.located(slot, hash)

@@ -36,7 +36,7 @@ mod balance;
 pub(crate) use balance::{BUCKETS, Balance, Shards};
 
 use crate::Width;
-use crate::ribbon::width::{Band, WIDE_ROWS, narrow};
+use crate::ribbon::width::{Band, COMPACT, WIDE_ROWS, narrow};
 
 /// Bits of a filter's fingerprint: the maximum number of columns that a filter can store.
 pub(crate) const FINGERPRINT_BITS: u32 = 32;
@@ -53,9 +53,16 @@ const FINGERPRINT: u64 = 0x5be0_cd19_137e_2179;
 const SECONDARY: u64 = 0x629a_292a_367c_d507;
 const NEXT_LAYER: u64 = 0xcbbb_9d5d_c105_9ed9;
 
-/// One 64 x 64 -> 128 bit multiplication, its halves folded by xor.
-#[inline(always)]
+/// One 64 x 64 -> 128 bit multiplication, its halves folded by xor. Compact code calls it; batches have
+/// their own copies, see [`Multipliers::mix`] and [`Seed::hash`].
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
 pub(crate) const fn fold(a: u64, b: u64) -> u64 {
+    fold_inlined(a, b)
+}
+
+#[inline(always)]
+const fn fold_inlined(a: u64, b: u64) -> u64 {
     let (low, high) = widening_mul(a, b);
     low ^ high
 }
@@ -63,23 +70,52 @@ pub(crate) const fn fold(a: u64, b: u64) -> u64 {
 /// The halves of a product of 64 times 64 bits, the low one first.
 #[inline(always)]
 const fn widening_mul(a: u64, b: u64) -> (u64, u64) {
-    if cfg!(target_arch = "wasm32") {
-        // WebAssembly has no such instruction, and the compiler calls a function for it that returns
-        // its result in memory. Four products of halves are faster.
-        const LOW: u64 = u32::MAX as u64;
-        let (a_low, a_high, b_low, b_high) = (a & LOW, a >> 32, b & LOW, b >> 32);
-        let middle = a_high * b_low + ((a_low * b_low) >> 32);
-        let carry = a_low * b_high + (middle & LOW);
-        return (a.wrapping_mul(b), a_high * b_high + (middle >> 32) + (carry >> 32));
+    if COMPACT {
+        return by_halves(a, b);
     }
     let product = a as u128 * b as u128;
     (product as u64, (product >> 64) as u64)
 }
 
+/// [`widening_mul`] for WebAssembly, which has no such instruction: the compiler calls a function
+/// that returns its result in memory.
+///
+/// The schoolbook method needs all four products of 32-bit halves, and LLVM 22 recognises it and calls
+/// that function again. Here the low half of the product stands for the product of the low halves.
+/// With `l` for the upper half of the latter and `m` for `middle`, `low >> 32` is `l + m` modulo 2^32,
+/// so the carry is `(l + m) >> 32`, which is `m - (low >> 32)` divided by 2^32 and rounded up.
+#[inline(always)]
+const fn by_halves(a: u64, b: u64) -> (u64, u64) {
+    const LOW: u64 = u32::MAX as u64;
+    let (a_low, a_high, b_low, b_high) = (a & LOW, a >> 32, b & LOW, b >> 32);
+    let (low, first, second) = (a.wrapping_mul(b), a_low * b_high, a_high * b_low);
+    let middle = (first & LOW) + (second & LOW);
+    let carry = (middle + (!low >> 32)) >> 32;
+    (low, a_high * b_high + (first >> 32) + (second >> 32) + carry)
+}
+
 /// The high half of a product: maps a 64-bit hash to `0..range` and preserves the order.
 #[inline(always)]
 pub(crate) const fn fastrange(hash: u64, range: u64) -> u64 {
-    widening_mul(hash, range).1
+    if COMPACT && range <= u32::MAX as u64 {
+        return narrow_fastrange(hash, range);
+    }
+    high_half(hash, range)
+}
+
+/// [`fastrange`] for a range below 2^32: two products of halves.
+#[inline(always)]
+const fn narrow_fastrange(hash: u64, range: u64) -> u64 {
+    let low = (hash & u32::MAX as u64) * range;
+    // No overflow: the product is at most (2^32 - 1)^2, the other term below 2^32.
+    ((hash >> 32) * range + (low >> 32)) >> 32
+}
+
+/// Compact code calls it, because few ranges are that large.
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+const fn high_half(a: u64, b: u64) -> u64 {
+    widening_mul(a, b).1
 }
 
 /// The fixed mix of a key hash. Its top bits are shard and segment.
@@ -88,7 +124,7 @@ pub(crate) const fn fastrange(hash: u64, range: u64) -> u64 {
 /// [`seeded`] they behave like random numbers.
 #[inline(always)]
 pub(crate) const fn mix(key_hash: u64) -> u64 {
-    Multipliers::CONSTANTS.mix(key_hash)
+    fold(key_hash ^ WHITEN, MIX)
 }
 
 /// The multipliers of a query, as numbers in memory. x86-64 multiplies by a number in memory with
@@ -106,7 +142,7 @@ impl Multipliers {
     /// See [`mix`].
     #[inline(always)]
     pub(crate) const fn mix(&self, key_hash: u64) -> u64 {
-        fold(key_hash ^ WHITEN, self.mix)
+        fold_inlined(key_hash ^ WHITEN, if COMPACT { MIX } else { self.mix })
     }
 
     /// The two words of coefficients, aligned to blocks, and the fingerprint. A ribbon of at most
@@ -116,7 +152,8 @@ impl Multipliers {
     /// so that one multiplication serves both.
     #[inline(always)]
     pub(crate) const fn expand(&self, hash: Seeded) -> ([u64; 2], u32) {
-        let [first, second] = self.coefficients;
+        // WebAssembly multiplies by halves, which are constants if the multiplier is.
+        let [first, second] = if COMPACT { COEFFICIENTS } else { self.coefficients };
         let (low, high) = widening_mul(hash.0, first);
         ([low, hash.0.rotate_left(44).wrapping_mul(second)], high as u32)
     }
@@ -153,6 +190,12 @@ impl Seed {
     #[inline(always)]
     pub(crate) const fn new(ordinal: u8) -> Self {
         Self(SEEDED.wrapping_add((2 * ordinal as u64).wrapping_mul(SEED_STEP)))
+    }
+
+    /// [`seeded`], inlined.
+    #[inline(always)]
+    pub(crate) const fn hash(self, mixed: u64) -> Seeded {
+        Seeded(fold_inlined(mixed, self.0))
     }
 }
 

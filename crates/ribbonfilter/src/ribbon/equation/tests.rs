@@ -32,6 +32,20 @@ fn random(counter: u64) -> u64 {
     z ^ z >> 31
 }
 
+#[test]
+fn products_by_halves_are_exact() {
+    let extremes = [0, 1, u32::MAX.into(), 1 << 32, u64::MAX - 1, u64::MAX];
+    let numbers: Vec<u64> = extremes.into_iter().chain((0..200).map(random)).collect();
+    for &a in &numbers {
+        for &b in &numbers {
+            let product = u128::from(a) * u128::from(b);
+            assert_eq!(by_halves(a, b), (product as u64, (product >> 64) as u64), "{a} * {b}");
+            let range = b & u64::from(u32::MAX);
+            assert_eq!(narrow_fastrange(a, range), fastrange(a, range), "{a} * {range}");
+        }
+    }
+}
+
 /// A family of key hashes; some families are very poor hashes.
 struct KeySet {
     name: &'static str,
