@@ -162,7 +162,7 @@ test("opens a file, and says what is wrong with another", async () => {
   await alert.filter({ hasText: "data is corrupt" }).waitFor();
   await page.setInputFiles("#file", { name: "x.ribbon", mimeType: "text/plain", buffer: Buffer.from("no filter".repeat(9)) });
   await alert.filter({ hasText: "not a ribbon filter" }).waitFor();
-  await upload("keys", "empty.txt", "\n\n");
+  await upload("keys", "empty.txt", "");
   await page.getByRole("button", { name: "Build" }).click();
   await alert.filter({ hasText: "no keys" }).waitFor();
 });
@@ -206,6 +206,35 @@ test("works with the keyboard alone, and every control has a name", async () => 
   for (const id of ["keys", "format", "rate", "start", "download", "file", "key", "kind", "password", "digest"]) {
     assert.ok(reached.has(id), `Tab does not reach ${id}`);
   }
+});
+
+test("reads the same keys as the command", async () => {
+  await page.getByLabel("Each line is").selectOption("text");
+  await upload("keys", "marked.txt", "\ufeffada\n\ngrace\r\nedsger");
+  await page.getByRole("button", { name: "Build" }).click();
+  await page.locator("#summary", { hasText: "marked.ribbon: 4 keys" }).waitFor();
+});
+
+test("the focus follows a build", async () => {
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  const keys = Array.from({ length: 1_000_000 }, (_, index) => index).join("\n");
+  await upload("keys", "many.txt", keys);
+  await page.getByRole("button", { name: "Build" }).press("Enter");
+  assert.equal(await focused(), "cancel");
+  await page.keyboard.press("Enter");
+  await page.locator("#error[role=alert]").filter({ hasText: "cancelled" }).waitFor();
+  assert.equal(await focused(), "start");
+});
+
+test("says that its worker cannot be loaded", async () => {
+  const other = await browser.newPage();
+  await other.route("**/worker.js", (route) => route.abort());
+  await other.goto(page.url());
+  await other.locator("#error[role=alert]").filter({ hasText: "worker could not be started" }).waitFor();
+  await other.setInputFiles("#keys", { name: "x.txt", mimeType: "text/plain", buffer: Buffer.from("ada") });
+  await other.getByRole("button", { name: "Build" }).click();
+  await other.locator("#working[hidden]").waitFor({ state: "attached" });
+  await other.close();
 });
 
 test("the inline entry point works under the same policy", async () => {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import { ExactSet, Filter, FormatError, KeyError, Part, RibbonError, StaticFunction, init, keyHash } from "ribbonfilter";
 import * as building from "ribbonfilter/build";
 import { GOLDEN, range } from "./support.mjs";
@@ -145,6 +146,22 @@ test("static functions", async () => {
   await assert.rejects(building.StaticFunction.build([["ada", 300]], { valueBits: 8 }), /300.*8 bits/);
 });
 
+test("static functions of objects, and their bits", async () => {
+  const ages = Object.assign(Object.create(null), { ada: 36 });
+  assert.equal((await building.StaticFunction.build(ages)).get("ada"), 36);
+  for (const options of [
+    { fingerprintBits: "8" },
+    { fingerprintBits: 2 ** 32 },
+    { fingerprintBits: 2.5 },
+    { valueBits: 8.9 },
+    { valueBits: 0 },
+    { maxMemory: NaN },
+    { maxMemory: -5 },
+  ]) {
+    await assert.rejects(building.StaticFunction.build(ages, options), BuildError, JSON.stringify(options));
+  }
+});
+
 test("a key on both sides of an exact set", async () => {
   await assert.rejects(building.ExactSet.build([1, 2], [2, 3]), /key_seed|both|members/);
 });
@@ -168,6 +185,68 @@ test("what is not a key is refused, with the reason", async () => {
   assert.throws(() => filter.hasHashes([1n]), KeyError);
   // The filter is as usable as before.
   assert.ok(filter.has("ada"));
+});
+
+test("keys and files of another realm", async () => {
+  const realm = runInNewContext("({ Uint8Array, Uint16Array, BigUint64Array, ArrayBuffer, Array })");
+  const ada = realm.Uint8Array.from([97, 100, 97]);
+  const filter = await building.Filter.build(realm.Array.of(ada, "grace", "edsger"));
+  assert.deepEqual(filter.bytes, (await names()).bytes);
+  assert.ok(filter.has(ada) && filter.has(ada.buffer));
+  assert.throws(() => filter.hasMany(ada), KeyError);
+  await assert.rejects(building.Filter.build(ada), KeyError);
+  assert.ok((await Filter.load(realm.Uint8Array.from(filter.bytes))).has("ada"));
+  assert.ok((await Filter.load(realm.Uint8Array.from(filter.bytes).buffer)).has("ada"));
+  const integers = realm.Uint16Array.of(7, 65535);
+  const numbers = await building.Filter.build(integers);
+  assert.deepEqual([...numbers.hasMany([7, 65535])], [1, 1]);
+  const hashes = realm.BigUint64Array.from(numbers.keyHashes(integers));
+  assert.deepEqual([...numbers.hasHashes(hashes)], [1, 1]);
+});
+
+test("arrays that were transferred are not taken for empty ones", async () => {
+  const filter = await names();
+  const builder = await building.Filter.builder();
+  for (const array of [Int32Array.of(1, 2), BigUint64Array.of(1n), Uint8Array.of(1)]) {
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    assert.throws(() => filter.hasMany(array.BYTES_PER_ELEMENT === 1 ? [array] : array), KeyError);
+    assert.throws(() => builder.addHashes(array), KeyError);
+  }
+  const buffer = new ArrayBuffer(8);
+  structuredClone(buffer, { transfer: [buffer] });
+  assert.throws(() => filter.has(buffer), KeyError);
+  assert.deepEqual([...filter.hasMany(new Int32Array())], []);
+  builder.discard();
+});
+
+test("elements may run code that uses the same module", async () => {
+  const filter = await names();
+  const meanwhile = { get: () => (filter.hasMany(["q", "r"]), filter.has("y".repeat(1e6)), "grace") };
+  for (const last of ["edsger", 7n]) {
+    const keys = Object.defineProperty(["ada", "", last], 1, meanwhile);
+    assert.deepEqual([...filter.hasMany(keys).slice(0, 2)], [1, 1]);
+    assert.deepEqual([...filter.keyHashes(keys).slice(0, 2)], NAMES.slice(0, 2).map((key) => filter.keyHash(key)));
+  }
+  const other = await names();
+  const disposing = Object.defineProperty([""], 0, { get: () => (other.dispose(), "ada") });
+  assert.throws(() => other.hasMany(disposing), RibbonError);
+  assert.ok(filter.has("ada"));
+});
+
+test("a build within the progress of another", async () => {
+  const phases = [[], []];
+  const inner = await building.Filter.builder({ onProgress: ({ phase }) => phases[1].push(phase) });
+  inner.addMany(NAMES);
+  let built;
+  const onProgress = ({ phase }) => {
+    phases[0].push(phase);
+    built ??= inner.finish();
+  };
+  const alone = [];
+  await names({ onProgress: ({ phase }) => alone.push(phase) });
+  const outer = await names({ onProgress });
+  assert.deepEqual(phases, [alone, alone]);
+  assert.deepEqual(outer.bytes, built.bytes);
 });
 
 test("invalid options are refused, with the reason", async () => {

@@ -1,5 +1,6 @@
 // Compiled, not run: what users write must have the types that they expect, and mistakes must not compile.
 
+import { type KeySet } from "ribbonfilter";
 import { ExactSet, Filter, FormatError, type Key, Part, StaticFunction, init, keyHash } from "ribbonfilter";
 import { Filter as Building, ExactSet as BuildingExact, type Plan, StaticFunction as BuildingFunction } from "ribbonfilter/build";
 import { Filter as Inline } from "ribbonfilter/inline";
@@ -72,3 +73,7 @@ export async function builds(): Promise<Plan> {
   void queried;
   return builder.plan();
 }
+
+export type Any = KeySet;
+// @ts-expect-error: a type, not a value
+export const value = KeySet;

@@ -1,6 +1,6 @@
 //! Members and others go in, an exact set comes out.
 
-use super::construct::{self, Settings, Source};
+use super::construct::{self, Settings};
 use super::group::UNNAMED;
 use super::keys::{Keys, Side};
 use super::plan::Counts;
@@ -566,7 +566,7 @@ impl ExactSetBuilder<'_> {
     /// runs out, if keys cannot be spilled, if the progress callback cancels, or if the key hashes
     /// are so far from random that no system of reasonable size is solvable.
     pub fn finish(self) -> Result<ExactSet, BuildError> {
-        opened(self.build(None)?.0)
+        opened(self.build()?.0)
     }
 
     /// Builds the set and writes its bytes; returns how many.
@@ -587,7 +587,7 @@ impl ExactSetBuilder<'_> {
     /// As [`finish`](Self::finish), or if writing fails.
     #[cfg(feature = "std")]
     pub fn finish_to(self, writer: impl std::io::Write) -> Result<u64, BuildError> {
-        let (bytes, mut progress) = self.build(None)?;
+        let (bytes, mut progress) = self.build()?;
         progress.write(bytes.as_ref(), writer)
     }
 
@@ -631,10 +631,14 @@ impl ExactSetBuilder<'_> {
     /// [`OthersChanged`](BuildError::OthersChanged) if the number of those of a group is not the same
     /// every time.
     pub fn finish_with(
-        self,
+        mut self,
         mut others: impl FnMut(&mut OtherKeys<'_>) -> Result<(), BuildError>,
     ) -> Result<ExactSet, BuildError> {
-        opened(self.build(Some(&mut others))?.0)
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (settings, progress) = (&self.settings, &mut self.progress);
+        opened(construct::build_with(self.keys, &mut others, settings, progress)?)
     }
 
     /// [`finish_with`](Self::finish_with) for members and others that are iterators.
@@ -701,14 +705,11 @@ impl ExactSetBuilder<'_> {
 }
 
 impl<'p> ExactSetBuilder<'p> {
-    fn build(
-        mut self,
-        others: Option<Source<'_>>,
-    ) -> Result<(OwnedBytes, Reporter<'p>), BuildError> {
+    fn build(mut self) -> Result<(OwnedBytes, Reporter<'p>), BuildError> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let bytes = construct::build(self.keys, others, &self.settings, &mut self.progress)?;
+        let bytes = construct::build(self.keys, &self.settings, &mut self.progress)?;
         Ok((bytes, self.progress))
     }
 }

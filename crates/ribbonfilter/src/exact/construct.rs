@@ -35,37 +35,58 @@ pub(super) struct Settings {
 /// A source of others that can be read several times.
 pub(super) type Source<'s> = &'s mut dyn FnMut(&mut OtherKeys<'_>) -> Result<(), BuildError>;
 
-/// Builds an exact set of pushed keys and, if there is a source, of others that are read from it.
+/// Builds an exact set of pushed keys.
 pub(super) fn build(
     mut keys: Keys,
-    source: Option<Source<'_>>,
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    keys.settle()?;
+    let counts = counted(&keys)?;
+    check_keys(&counts)?;
+    let plan = Plan::new(&counts, settings.effort)?;
+    check_memory(&plan, &keys, 0, settings.threads)?;
+    let filters = first_stage(&keys, &plan, settings, progress)?;
+    complete(keys, &plan, &filters, &counts, settings, progress)
+}
+
+/// Builds an exact set of pushed keys and of others that are read from a source. (A function of its
+/// own, so that programs without a source do not contain it.)
+pub(super) fn build_with(
+    mut keys: Keys,
+    source: Source<'_>,
     settings: &Settings,
     progress: &mut Reporter<'_>,
 ) -> Result<OwnedBytes, BuildError> {
     keys.settle()?;
     let mut counts = counted(&keys)?;
-    let mut source = match source {
-        Some(source) => Some(Reading::count(source, &mut keys, &mut counts, settings, progress)?),
-        None => None,
-    };
+    let mut source = Reading::count(source, &mut keys, &mut counts, settings, progress)?;
     check_keys(&counts)?;
     let mut plan = Plan::new(&counts, settings.effort)?;
-    if let Some(source) = &mut source {
-        // The others that are kept now, members among them, and those that pass later: 16 bytes each
-        // in a named group.
-        let collected = 16 * (source.stored(&plan) + plan.function_keys(0.0));
-        check_memory(&plan, &keys, collected, settings.threads)?;
-        source.collect_stored(&mut keys, &mut plan, &mut counts, progress)?;
-    }
-    let collected = if source.is_some() { 16 * plan.function_keys(0.0) } else { 0 };
+    // The others that are kept now, members among them, and those that pass later: 16 bytes each in a
+    // named group.
+    let passing = |plan: &Plan| 16 * plan.function_keys(0.0);
+    let collected = 16 * source.stored(&plan) + passing(&plan);
     check_memory(&plan, &keys, collected, settings.threads)?;
+    source.collect_stored(&mut keys, &mut plan, &mut counts, progress)?;
+    check_memory(&plan, &keys, passing(&plan), settings.threads)?;
     let filters = first_stage(&keys, &plan, settings, progress)?;
-    if let Some(source) = &mut source {
-        source.collect_passing(&mut keys, &plan, &filters, progress)?;
-    }
-    let groups = groups(&keys, &plan, &filters, &counts);
-    let function = second_stage(keys, &plan, &filters, settings, progress)?;
-    assemble(&filters, &function, &groups, &counts, settings.key_seed)
+    source.collect_passing(&mut keys, &plan, &filters, progress)?;
+    complete(keys, &plan, &filters, &counts, settings, progress)
+}
+
+/// What follows the filters: the function, and the bytes of everything.
+fn complete(
+    keys: Keys,
+    plan: &Plan,
+    filters: &[Split],
+    counts: &[Counts],
+    settings: &Settings,
+    progress: &mut Reporter<'_>,
+) -> Result<OwnedBytes, BuildError> {
+    let groups = groups(&keys, plan, filters, counts);
+    let function = second_stage(keys, plan, filters, settings, progress)?;
+    assemble(filters, &function, &groups, counts, settings.key_seed)
 }
 
 /// Reads others from their source, several times.
