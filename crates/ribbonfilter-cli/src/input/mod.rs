@@ -41,7 +41,8 @@ enum InputFormat {
     U64le,
     /// A key is a value of a column of a Parquet file
     Parquet,
-    /// A key is a value of a column of an Arrow IPC file or stream
+    /// A key is a value of a column of an Arrow IPC file, or of a stream or several in sequence. A
+    /// stream that ends between two batches is complete: its end marker is optional
     Arrow,
 }
 

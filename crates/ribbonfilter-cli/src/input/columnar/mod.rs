@@ -15,6 +15,10 @@
 mod column;
 #[cfg(feature = "parquet")]
 mod files;
+#[cfg(feature = "parquet")]
+mod guard;
+#[cfg(feature = "parquet")]
+mod ipc;
 #[cfg(not(feature = "parquet"))]
 mod unsupported;
 
