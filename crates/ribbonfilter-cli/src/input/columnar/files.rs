@@ -2,24 +2,18 @@
 
 use super::column::{Kind, hash, kind};
 use super::guard::guarded;
-use super::{Columnar, Container, Counts, Nulls, ipc};
+use super::{Columnar, Container, Counts, Nulls, ipc, row_groups};
 use crate::error::{Error, Result, shown};
 use crate::input::parallel::threads;
 use crate::input::source::compression;
 use crate::input::{Flow, Inputs, Options};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Number of rows of a Parquet file that are decoded together.
-const ROWS: usize = 1 << 14;
+use std::sync::{Mutex, PoisonError};
 
 /// A part of an input that one thread reads.
 struct Task<'a> {
@@ -116,7 +110,7 @@ fn add_tasks<'a>(
         return Err(sequential(path, "a Parquet file"));
     }
     let column = columnar.column.as_deref();
-    let metadata = parquet_metadata(path, column)?;
+    let metadata = row_groups::metadata(path, column)?;
     let index = column_index(path, metadata.schema(), column)?;
     first_kind.check(path, metadata.schema().field(index).data_type())?;
     for group in 0..metadata.metadata().num_row_groups() {
@@ -125,50 +119,6 @@ fn add_tasks<'a>(
         tasks.push(Task { path, part: Part::RowGroup(group, metadata.clone()), bytes });
     }
     Ok(())
-}
-
-/// Reads the metadata of a Parquet file. The Arrow schema in it may say that columns are dictionaries.
-/// They are read as their values: a row group may have more values than fit into the index type.
-fn parquet_metadata(path: &Path, column: Option<&str>) -> Result<ArrowReaderMetadata> {
-    let failed = |error: io::Error| Error::io(path, &error);
-    let mut file = File::open(path).map_err(failed)?;
-    check_compression(path, &first_bytes(&mut file).map_err(failed)?)?;
-    guarded(path, || {
-        let options = ArrowReaderOptions::new();
-        let metadata = ArrowReaderMetadata::load(&file, options.clone());
-        let metadata = metadata.map_err(|error| corrupt(path, "Parquet", error))?;
-        let schema = metadata.schema();
-        check_writer(path, &metadata, schema.field(column_index(path, schema, column)?))?;
-        let fields: Vec<FieldRef> = schema.fields().iter().map(without_dictionary).collect();
-        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-        let options = options.with_schema(Arc::new(schema));
-        ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
-            .map_err(|error| corrupt(path, "Parquet", error))
-    })
-}
-
-/// Refuses a column that cannot be read as its values: for dictionaries of fixed-size binary, the Rust
-/// writer (59.3 at least) precedes each value by its length, which the format does not allow.
-fn check_writer(path: &Path, metadata: &ArrowReaderMetadata, field: &Field) -> Result<()> {
-    let DataType::Dictionary(_, values) = field.data_type() else { return Ok(()) };
-    let writer = metadata.metadata().file_metadata().created_by().unwrap_or_default();
-    if matches!(**values, DataType::FixedSizeBinary(_)) && writer.starts_with("parquet-rs") {
-        let what = format!(
-            "{writer} writes dictionaries of {values} that cannot be read: write it again without \
-             the dictionary"
-        );
-        return Err(Error::at(path, what));
-    }
-    Ok(())
-}
-
-fn without_dictionary(field: &FieldRef) -> FieldRef {
-    match field.data_type() {
-        DataType::Dictionary(_, values) => {
-            Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone()))
-        }
-        _ => Arc::clone(field),
-    }
 }
 
 /// The state that the threads share.
@@ -213,7 +163,7 @@ impl<'a, S: FnMut(&[u64]) -> Result<Flow>> Shared<'a, S> {
         let column = self.columnar.column.as_deref();
         let (mut batches, name) = guarded(path, || match &task.part {
             Part::RowGroup(group, metadata) => {
-                Ok((row_group(path, *group, metadata, column)?, "Parquet"))
+                Ok((row_groups::read(path, *group, metadata, column)?, "Parquet"))
             }
             Part::Whole(source) => Ok((arrow_batches(path, *source)?, "Arrow")),
         })?;
@@ -256,22 +206,7 @@ impl<'a, S: FnMut(&[u64]) -> Result<Flow>> Shared<'a, S> {
     }
 }
 
-type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>>>;
-
-/// The batches of one row group, with the wanted column only.
-fn row_group(
-    path: &Path,
-    group: usize,
-    metadata: &ArrowReaderMetadata,
-    column: Option<&str>,
-) -> Result<Batches> {
-    let index = column_index(path, metadata.schema(), column)?;
-    let file = File::open(path).map_err(|error| Error::io(path, &error))?;
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), [index]);
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
-    let reader = builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(ROWS);
-    Ok(Box::new(reader.build().map_err(|error| corrupt(path, "Parquet", error))?))
-}
+pub type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>>>;
 
 /// The batches of an Arrow file or stream, which are distinguished by their first bytes. Standard
 /// input has no path.
@@ -302,13 +237,13 @@ fn arrow_stream(name: &Path, mut reader: impl Read + 'static) -> Result<Batches>
 }
 
 /// The bytes that tell the format.
-fn first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+pub fn first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     reader.take(ipc::MAGIC.len() as u64).read_to_end(&mut first)?;
     Ok(first)
 }
 
-fn check_compression(path: &Path, first: &[u8]) -> Result<()> {
+pub fn check_compression(path: &Path, first: &[u8]) -> Result<()> {
     match compression(first) {
         Some(name) => {
             let what = format!("is compressed with {name}: decompress it first");
@@ -325,7 +260,7 @@ fn sequential(path: &Path, what: &str) -> Error {
 
 /// The index of the wanted column among the columns at the top level of the schema. A projected
 /// batch has that column only.
-fn column_index(path: &Path, schema: &Schema, column: Option<&str>) -> Result<usize> {
+pub fn column_index(path: &Path, schema: &Schema, column: Option<&str>) -> Result<usize> {
     let fields = schema.fields();
     let is_wanted = |field: &FieldRef| column.is_some_and(|name| field.name() == name);
     if fields.iter().filter(|field| is_wanted(field)).count() > 1 {
@@ -363,7 +298,7 @@ fn unsupported(path: &Path, kind: &DataType) -> Error {
     Error::at(path, what)
 }
 
-fn corrupt(path: &Path, name: &str, error: impl std::fmt::Display) -> Error {
+pub fn corrupt(path: &Path, name: &str, error: impl std::fmt::Display) -> Error {
     Error::at(path, format!("cannot be read as {name} ({error}): is it the right --input?"))
 }
 
@@ -374,6 +309,7 @@ mod tests {
     use arrow_array::StringArray;
     use arrow_ipc::writer::StreamWriter;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
 
     /// A panic that is not the decoder's does not mean that the file is corrupt.
     #[test]

@@ -19,6 +19,8 @@ mod files;
 mod guard;
 #[cfg(feature = "parquet")]
 mod ipc;
+#[cfg(feature = "parquet")]
+mod row_groups;
 #[cfg(not(feature = "parquet"))]
 mod unsupported;
 
