@@ -254,8 +254,9 @@ pub fn check_compression(path: &Path, first: &[u8]) -> Result<()> {
 }
 
 fn sequential(path: &Path, what: &str) -> Error {
-    let what = format!("{what} cannot be read from a pipe, since its directory is at its end");
-    Error::at(path, format!("{what}: name the file"))
+    let what =
+        format!("{what} cannot be read from standard input or a pipe: its directory is at its end");
+    Error::at(path, format!("{what}, so name the file"))
 }
 
 /// The index of the wanted column among the columns at the top level of the schema. A projected
