@@ -17,9 +17,10 @@ use std::time::Instant;
 
 /// Build a filter from keys in files or on standard input
 ///
-/// The input may be plain, gzip or zstd; the format is detected from its content. The filter
-/// depends only on the set of keys, not on their order, the number of files or the number of
-/// threads. The output file appears when it is complete; an interrupted build leaves no file.
+/// Input in lines, hex and u64le may be plain, gzip or zstd, which is detected from its content;
+/// Parquet and Arrow have compression of their own. The filter depends only on the set of keys, not
+/// on their order, the number of files or the number of threads. The output file appears when it is
+/// complete; an interrupted build leaves no file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -41,7 +41,8 @@ enum InputFormat {
     U64le,
     /// A key is a value of a column of a Parquet file
     Parquet,
-    /// A key is a value of a column of an Arrow IPC file or stream
+    /// A key is a value of a column of an Arrow IPC file or stream, or of several streams in sequence.
+    /// A stream cut between two batches is not detected, since its end marker is optional
     Arrow,
 }
 

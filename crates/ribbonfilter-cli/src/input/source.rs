@@ -275,6 +275,15 @@ impl Compression {
     }
 }
 
+/// The name of the compression of an input with these first bytes.
+#[cfg(feature = "parquet")]
+pub fn compression(first: &[u8]) -> Option<&'static str> {
+    Compression::detect(first).map(|compression| match compression {
+        Compression::Gzip => "gzip",
+        Compression::Zstd => "zstd",
+    })
+}
+
 /// Opens an input. Returns a reader, and the first bytes of a plain input, which have already been
 /// read.
 fn open<'a>(path: &Path, plain: bool, progress: &'a Progress) -> io::Result<(Reader<'a>, Vec<u8>)> {

@@ -6,6 +6,34 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_schema::DataType;
 use ribbonfilter::Key;
 
+/// What keys are. Those of different kinds are never equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Integers,
+    /// Strings or binary.
+    Bytes,
+}
+
+impl Kind {
+    /// The name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Integers => "integers",
+            Self::Bytes => "strings or binary",
+        }
+    }
+}
+
+/// The kind of the keys in a column; `None` if it can have none.
+pub fn kind(data_type: &DataType) -> Option<Kind> {
+    match data_type {
+        DataType::Dictionary(_, values) => kind(values),
+        integer if integer.is_integer() => Some(Kind::Integers),
+        bytes if bytes.is_string() || bytes.is_binary() => Some(Kind::Bytes),
+        _ => None,
+    }
+}
+
 /// Appends the hashes of all keys, which are the values that are not null. The error is the type of
 /// the array, if keys cannot have it.
 pub fn hash(array: &ArrayRef, key_seed: u64, hashes: &mut Vec<u64>) -> Result<(), DataType> {

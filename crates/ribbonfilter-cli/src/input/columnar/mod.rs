@@ -15,6 +15,12 @@
 mod column;
 #[cfg(feature = "parquet")]
 mod files;
+#[cfg(feature = "parquet")]
+mod guard;
+#[cfg(feature = "parquet")]
+mod ipc;
+#[cfg(feature = "parquet")]
+mod row_groups;
 #[cfg(not(feature = "parquet"))]
 mod unsupported;
 
