@@ -59,6 +59,10 @@ typedef struct ribbon_exact_builder ribbon_exact_builder;
 // A filter. Free it with `ribbon_filter_free`.
 typedef struct ribbon_filter ribbon_filter;
 
+// Takes the other keys during `ribbon_exact_builder_finish_with`. It belongs to the builder and is
+// valid only until the function that got it returns.
+typedef struct ribbon_other_keys ribbon_other_keys;
+
 // The settings of a filter or an exact set. Initialize all fields with zero (`ribbon_settings settings = {0};`),
 // then set the ones you need. At most one of the four targets `false_positive_rate`,
 // `bits_per_key`, `total_bytes` and `columns` may be set; without one, the false-positive rate is
@@ -447,6 +451,63 @@ ribbon_status ribbon_filter_shrink_to_bytes(const ribbon_filter *filter,
 // # Safety
 // `filter` is null or a filter that is not used again.
 void ribbon_filter_free(ribbon_filter *filter);
+
+// Builds the set of the members added so far and of other keys that are not kept. `others` passes
+// them to `ribbon_other_keys_push` and the like, and returns 0, or another number to end the build.
+// It is called one to three times and must pass the same keys every time, in any order. `context`
+// is passed on to it. It must not use the builder, and must return: no `longjmp`, no C++ exception.
+//
+// With `others_include_members` the keys may be the whole universe: those that are members count as
+// members. Without it, a key on both sides is an error.
+//
+// Afterwards the builder can only be freed, even if the build fails. It fails with
+// `RIBBON_STATUS_BUILD_FAILED` as `ribbon_exact_builder_finish` does, if the keys were not the same
+// every time, or if `others` ended the build.
+//
+// # Safety
+// `builder` is a builder that nobody else uses during the call; `others` is null or a function that
+// does as described; `out` is null or points to a writable pointer.
+ribbon_status ribbon_exact_builder_finish_with(ribbon_exact_builder *builder,
+                                               int (*others)(ribbon_other_keys *keys, void *context),
+                                               void *context,
+                                               bool others_include_members,
+                                               ribbon_exact **out);
+
+// Takes another key of the universe of `len` bytes, which has no group. Fails with
+// `RIBBON_STATUS_BUILD_FAILED` if the build has failed already, so that more keys are of no use.
+//
+// # Safety
+// `keys` is what the caller's function got, before it returns, and is used by one thread at a time;
+// `key` points to `len` bytes.
+ribbon_status ribbon_other_keys_push(ribbon_other_keys *keys, const uint8_t *key, size_t len);
+
+// Like `ribbon_other_keys_push`, for keys by their 64-bit hashes.
+//
+// # Safety
+// As for `ribbon_other_keys_push`; `hashes` points to `count` hashes.
+ribbon_status ribbon_other_keys_push_hashes(ribbon_other_keys *keys,
+                                            const uint64_t *hashes,
+                                            size_t count);
+
+// Like `ribbon_other_keys_push`, for a key of the group with a name of `group_len` bytes.
+//
+// # Safety
+// As for `ribbon_other_keys_push`; `group` points to `group_len` bytes.
+ribbon_status ribbon_other_keys_push_in(ribbon_other_keys *keys,
+                                        const uint8_t *group,
+                                        size_t group_len,
+                                        const uint8_t *key,
+                                        size_t len);
+
+// Like `ribbon_other_keys_push_hashes`, for keys of one group. The hash 0 stands for keys that have
+// no group.
+//
+// # Safety
+// As for `ribbon_other_keys_push_hashes`.
+ribbon_status ribbon_other_keys_push_hashes_in(ribbon_other_keys *keys,
+                                               uint64_t group_hash,
+                                               const uint64_t *hashes,
+                                               size_t count);
 
 // Plans a filter of `keys` keys. If `settings` is null, uses the default settings.
 //

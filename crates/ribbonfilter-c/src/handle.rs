@@ -24,7 +24,7 @@ pub(crate) fn new<T: Opaque>(value: T::Value) -> *mut T {
     Box::into_raw(Box::new(Tagged::<T> { tag: T::TAG, value })).cast()
 }
 
-fn null(what: &str) -> Failure {
+pub(crate) fn null(what: &str) -> Failure {
     Failure::new(ribbon_status::NULL_POINTER, format!("the {what} is a null pointer"))
 }
 

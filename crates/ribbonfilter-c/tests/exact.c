@@ -148,6 +148,124 @@ static void groups(void) {
     ribbon_exact_free(set);
 }
 
+/* The other keys of a build, in the groups of `groups` or without one. */
+typedef struct {
+    const uint64_t *hashes;
+    size_t count;
+    /* How often the function was called, and what it returns the last time. */
+    int calls, last, returns;
+} source;
+
+static int pass_hashes(ribbon_other_keys *keys, void *context) {
+    source *from = context;
+    /* In two parts, of which one is empty in the first call. */
+    size_t half = from->calls++ == 0 ? 0 : from->count / 2;
+    EXPECT(ribbon_other_keys_push_hashes(keys, from->hashes, half), RIBBON_STATUS_OK);
+    EXPECT(ribbon_other_keys_push_hashes_in(keys, 0, from->hashes + half, from->count - half),
+           RIBBON_STATUS_OK);
+    EXPECT(ribbon_other_keys_push_hashes(keys, NULL, 1), RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_other_keys_push(keys, NULL, 1), RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_other_keys_push_in(keys, NULL, 1, NULL, 0), RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_other_keys_push(NULL, NULL, 0), RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_exact_verify((ribbon_exact *)keys), RIBBON_STATUS_WRONG_HANDLE);
+    return from->calls >= from->last ? from->returns : 0;
+}
+
+/* Others that change: fewer in every call. */
+static int pass_fewer(ribbon_other_keys *keys, void *context) {
+    source *from = context;
+    return ribbon_other_keys_push_hashes(keys, from->hashes, from->count - from->calls++);
+}
+
+/* The universe of `groups`, members included, by names. */
+static int pass_groups(ribbon_other_keys *keys, void *context) {
+    ++*(int *)context;
+    for (uint64_t group = 0; group < GROUPS; group++)
+        for (uint64_t key = 0; key < 2000; key++)
+            EXPECT(ribbon_other_keys_push_in(keys, (const uint8_t *)&group, 1,
+                                             (const uint8_t *)&key, 8),
+                   RIBBON_STATUS_OK);
+    EXPECT(ribbon_other_keys_push(keys, (const uint8_t *)"alone", 5), RIBBON_STATUS_OK);
+    return 0;
+}
+
+/* Others that are read again instead of being kept: the bytes of a build that keeps them. */
+static void several_passes(const uint64_t *hashes) {
+    const size_t numbers[] = {0, 1, 500, 25000, 45000, KEYS};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int include = 0; include < 2; include++) {
+            size_t members = numbers[i];
+            source others = {hashes + members, KEYS - members, 0, 9, 0};
+            if (include)
+                others = (source){hashes, KEYS, 0, 9, 0};
+            ribbon_exact_builder *builder = new_builder((ribbon_settings){0});
+            ribbon_exact *set, *kept = build(hashes, members, (ribbon_settings){0});
+            EXPECT(ribbon_exact_builder_push_member_hashes(builder, hashes, members),
+                   RIBBON_STATUS_OK);
+            EXPECT(ribbon_exact_builder_finish_with(builder, pass_hashes, &others, include, &set),
+                   RIBBON_STATUS_OK);
+            EXPECT(others.calls >= 1 && others.calls <= 3, 1);
+            EXPECT(ribbon_exact_builder_finish_with(builder, pass_hashes, &others, include, &set),
+                   RIBBON_STATUS_INVALID_ARGUMENT);
+            ribbon_exact_builder_free(builder);
+            is_exact(set, hashes, members);
+            EXPECT(same_bytes(set, kept), 1);
+            ribbon_exact_free(kept);
+            ribbon_exact_free(set);
+        }
+
+    /* Groups, in the universe of which are the members. */
+    int calls = 0;
+    ribbon_exact *set;
+    ribbon_exact_builder *builder = new_builder((ribbon_settings){0});
+    for (uint64_t group = 0; group < GROUPS; group++)
+        for (uint64_t key = 0; key < 2000; key++)
+            if (is_member(group, key))
+                EXPECT(ribbon_exact_builder_push_member_in(builder, (const uint8_t *)&group, 1,
+                                                           (const uint8_t *)&key, 8),
+                       RIBBON_STATUS_OK);
+    EXPECT(ribbon_exact_builder_finish_with(builder, pass_groups, &calls, true, &set),
+           RIBBON_STATUS_OK);
+    ribbon_exact_builder_free(builder);
+    EXPECT(calls >= 2 && calls <= 3, 1);
+    for (uint64_t group = 0; group < GROUPS; group++)
+        for (uint64_t key = 0; key < 2000; key++)
+            EXPECT(ribbon_exact_contains_in(set, (const uint8_t *)&group, 1, (const uint8_t *)&key, 8),
+                   is_member(group, key));
+    EXPECT(ribbon_exact_contains(set, (const uint8_t *)"alone", 5), 0);
+    ribbon_exact_free(set);
+
+    /* A function that ends the build, in each of its calls; a key on both sides; fewer others in
+     * the second call; no function; no result. */
+    for (int last = 1; last <= 2; last++) {
+        source others = {hashes + 500, KEYS - 500, 0, last, -7};
+        builder = new_builder((ribbon_settings){0});
+        EXPECT(ribbon_exact_builder_push_member_hashes(builder, hashes, 500), RIBBON_STATUS_OK);
+        EXPECT(ribbon_exact_builder_finish_with(builder, pass_hashes, &others, false, &set),
+               RIBBON_STATUS_BUILD_FAILED);
+        EXPECT(others.calls, last);
+        EXPECT(strstr(ribbon_last_error(), "returned -7") != NULL, 1);
+        ribbon_exact_builder_free(builder);
+    }
+    source both = {hashes + 499, KEYS - 499, 0, 9, 0}, fewer = {hashes + 500, 1000, 0, 9, 0};
+    builder = new_builder((ribbon_settings){0});
+    EXPECT(ribbon_exact_builder_push_member_hashes(builder, hashes, 500), RIBBON_STATUS_OK);
+    EXPECT(ribbon_exact_builder_finish_with(builder, NULL, &both, false, &set),
+           RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_exact_builder_finish_with(builder, pass_hashes, &both, false, NULL),
+           RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_exact_builder_finish_with(NULL, pass_hashes, &both, false, &set),
+           RIBBON_STATUS_NULL_POINTER);
+    EXPECT(ribbon_exact_builder_finish_with(builder, pass_hashes, &both, false, &set),
+           RIBBON_STATUS_BUILD_FAILED);
+    ribbon_exact_builder_free(builder);
+    builder = new_builder((ribbon_settings){0});
+    EXPECT(ribbon_exact_builder_push_member_hashes(builder, hashes, 500), RIBBON_STATUS_OK);
+    EXPECT(ribbon_exact_builder_finish_with(builder, pass_fewer, &fewer, false, &set),
+           RIBBON_STATUS_BUILD_FAILED);
+    ribbon_exact_builder_free(builder);
+}
+
 static void invalid_arguments(const uint64_t *hashes) {
     ribbon_exact_builder *builder;
     ribbon_exact *set;
@@ -245,6 +363,7 @@ int main(void) {
         hashes[i] = ribbon_key_hash((const uint8_t *)&i, sizeof i, 0);
     one_group(hashes);
     groups();
+    several_passes(hashes);
     invalid_arguments(hashes);
     untrusted_bytes(hashes);
     free(hashes);
