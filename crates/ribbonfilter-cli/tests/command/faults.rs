@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn shell(folder: &Folder, script: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", script]).env("RIBBON", RIBBON).current_dir(folder.path(""));
+    // With this variable the standard library prints a backtrace when a small allocation fails. If an
+    // allocation for the backtrace fails, too, it waits for its own lock, for ever.
+    command.env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::null()).output().expect("a shell")
 }
 
