@@ -35,8 +35,9 @@ impl Plan {
         self.0.columns()
     }
 
-    /// The false-positive rate of the filter: at most this, unless none of sixteen solutions of a
-    /// Homogeneous filter reaches it.
+    /// The false-positive rate of the filter: at most this, unless the build needs more slots than
+    /// planned and the target is a size, or none of sixteen solutions of a Homogeneous filter reaches
+    /// it.
     #[getter]
     fn expected_rate(&self) -> f64 {
         self.0.expected_rate()

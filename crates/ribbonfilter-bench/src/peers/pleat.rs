@@ -28,7 +28,7 @@ pub const MISSING: &str = "Missing here: pleat Standard w=128. None of its 64 se
     solution for 10⁸ keys (pleat 0.1.0, error `NoSolvingSeed`).";
 /// Why its times for absent and present keys differ.
 pub const STOPS: &str = "pleat stops at the first column that differs: a query for an absent key reads \
-    two columns on average, and one for a present key all of them, so their times differ.";
+    two columns on average, and one for a present key all of them.";
 
 /// Standard, w = 128.
 pub fn standard<const R: usize>() -> Box<dyn Peer> {

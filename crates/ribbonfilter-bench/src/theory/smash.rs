@@ -12,8 +12,8 @@ use ribbonfilter::{Filter, Variant, Width};
 use serde::{Deserialize, Serialize};
 
 pub const TEXT: &str = "The library always uses a smash of w/4, except for Homogeneous systems of 2^17 \
-    keys or more, whose ends do not matter. The sizes are chosen so that the ends matter: w^2/4, w^2 \
-    and 4 w^2 slots.";
+    keys or more, whose ends do not matter. The Standard systems have sizes for which the ends \
+    matter: w^2/4, w^2 and 4 w^2 slots.";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
