@@ -327,9 +327,27 @@ fn truncated() {
 /// Changes several bytes at any offset, some of them to extreme values.
 #[test]
 fn random_changes() {
+    let trial = change_several(&victims(), scale(50, 400, 10_000));
+    trial.report("random changes", scale(2000, 20_000, 500_000));
+}
+
+/// The same for an exact set both of whose stages are Bumped, since they have more than 2^15 keys:
+/// too large for a change of every byte.
+#[test]
+fn random_changes_of_layers() {
+    let mut builder = ExactSet::builder();
+    builder.extend_member_hashes(hashes(40_000));
+    builder.extend_other_hashes(hashes(240_000).skip(40_000));
+    let set = builder.finish().expect("ordinary keys build");
+    let trial = change_several(&[Victim::new(&set, set.as_bytes())], scale(2000, 5000, 50_000));
+    trial.report("random changes of layers", scale(2000, 5000, 50_000));
+}
+
+/// Changes several bytes of each structure in each of the rounds.
+fn change_several(victims: &[Victim], rounds: u64) -> Trial {
     let mut trial = Trial::new();
-    for (number, victim) in victims().iter().enumerate() {
-        for round in 0..scale(50, 400, 10_000) {
+    for (number, victim) in victims.iter().enumerate() {
+        for round in 0..rounds {
             let dice = |index| random(number as u64 + 100, round * 64 + index);
             let mut changed = victim.bytes.clone();
             for change in 0..=dice(0) % 6 {
@@ -352,7 +370,7 @@ fn random_changes() {
             }
         }
     }
-    trial.report("random changes", scale(2000, 20_000, 500_000));
+    trial
 }
 
 /// The footer of a filter of one layer and w = 64, without checksums.

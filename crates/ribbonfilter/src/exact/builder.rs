@@ -65,9 +65,7 @@ impl<'p> ExactSetBuilder<'p> {
         (self.settings.effort, self.settings.threads) = (options.effort, options.threads);
         self.keys.max_memory = options.max_memory;
         #[cfg(feature = "std")]
-        if let Some(directory) = options.spill_to {
-            self.keys.spill_to(directory);
-        }
+        self.keys.spill_to(options.spill_to);
         self
     }
 
@@ -149,7 +147,7 @@ impl<'p> ExactSetBuilder<'p> {
     #[cfg(feature = "std")]
     #[must_use]
     pub fn spill_to(mut self, directory: impl Into<std::path::PathBuf>) -> Self {
-        self.keys.spill_to(directory.into());
+        self.keys.spill_to(Some(directory.into()));
         self
     }
 
@@ -601,11 +599,11 @@ impl ExactSetBuilder<'_> {
     /// others are stored already.
     ///
     /// The bytes are those of [`finish`](Self::finish), unless there are duplicates among the
-    /// others, which are counted here: the set is exact then, too, but may have a column more, and
-    /// [`universe_len`](ExactSet::universe_len) counts them. With
+    /// others, or members. Duplicates are counted here: the set is exact then, too, but may have a
+    /// column more, and [`universe_len`](ExactSet::universe_len) counts them. With
     /// [`others_include_members`](Self::others_include_members), all members are assumed to be
-    /// among the others when these are counted. Of a group with fewer others than members both are
-    /// corrected when its others are read again.
+    /// among the others when these are counted. Of a group with fewer others than members, or
+    /// without a filter, both are corrected when its others are read again.
     ///
     /// ```
     /// use ribbonfilter::ExactSet;

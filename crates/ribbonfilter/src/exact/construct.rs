@@ -72,6 +72,7 @@ pub(super) fn build_with(
     check_memory(&plan, &keys, passing(&plan), settings.threads)?;
     let filters = first_stage(&keys, &plan, settings, progress)?;
     source.collect_passing(&mut keys, &plan, &filters, progress)?;
+    correct_unfiltered(&keys, &mut plan, &mut counts)?;
     complete(keys, &plan, &filters, &counts, settings, progress)
 }
 
@@ -206,6 +207,30 @@ impl<'s> Reading<'s> {
         read?;
         Ok(keys)
     }
+}
+
+/// Corrects the groups without a filter: all their others are kept now, without duplicates and
+/// without members.
+fn correct_unfiltered(
+    keys: &Keys,
+    plan: &mut Plan,
+    counts: &mut [Counts],
+) -> Result<(), BuildError> {
+    let unfiltered = |choice: &Choice| matches!(choice, Choice::Columns { columns: 0, .. });
+    if !plan.choices.iter().any(unfiltered) {
+        return Ok(());
+    }
+    let kept = counted(keys)?;
+    for ((choice, counts), kept) in plan.choices.iter_mut().zip(counts).zip(kept) {
+        if unfiltered(choice) {
+            *counts = kept;
+            *choice = match kept.others {
+                0 => Choice::All(true),
+                others => Choice::Columns { columns: 0, inverted: others < kept.members },
+            };
+        }
+    }
+    Ok(())
 }
 
 fn total(keys: &[u64]) -> u64 {

@@ -259,11 +259,11 @@ const PIECES: u64 = 4;
 
 impl Keys {
     #[cfg(feature = "std")]
-    pub(super) fn spill_to(&mut self, directory: std::path::PathBuf) {
-        self.unnamed.members.directory = Some(directory.clone());
-        self.unnamed.others.directory = Some(directory.clone());
-        self.named.members.directory = Some(directory.clone());
-        self.named.others.directory = Some(directory);
+    pub(super) fn spill_to(&mut self, directory: Option<std::path::PathBuf>) {
+        self.unnamed.members.directory = directory.clone();
+        self.unnamed.others.directory = directory.clone();
+        self.named.members.directory = directory.clone();
+        self.named.others.directory = directory;
     }
 
     /// Adds a key of a group, which has the number of its hash.

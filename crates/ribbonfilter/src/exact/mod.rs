@@ -243,7 +243,8 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
     /// # Errors
     /// If a byte is corrupt.
     pub fn verify(&self) -> Result<(), OpenError> {
-        Exact::read(self.data.as_ref())?.verify(self.data.as_ref())
+        let bytes = self.data.as_ref();
+        Exact::read(bytes)?.verify(bytes)
     }
 
     /// Whether the key is a member; exact for every key of the universe that has no group.
@@ -587,11 +588,13 @@ impl<D: AsRef<[u8]>> ExactSet<D> {
 
 impl<D: AsRef<[u8]>> fmt::Debug for ExactSet<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Some filters are stored as two stages; the last stage is the function.
+        let filters = self.exact.stages.iter().filter(|stage| !stage.continues());
         f.debug_struct("ExactSet")
             .field("len", &self.len())
             .field("universe_len", &self.universe_len())
             .field("groups", &self.groups())
-            .field("filters", &self.exact.stages.len().saturating_sub(1))
+            .field("filters", &filters.count().saturating_sub(1))
             .field("size_in_bytes", &self.size_in_bytes())
             .field("overhead", &self.overhead())
             .finish_non_exhaustive()

@@ -15,7 +15,9 @@
 //! An [`Opened`] is a probe with the bytes that it was made for. Its lifetime is invariant, and
 //! [`Probe::query`] and [`Probe::open`] make a new one for each use, so the lifetime stands for
 //! that one probe and its bytes. A [`Located`] equation has the same lifetime: the compiler rejects
-//! code that locates a key in one filter and evaluates the equation in another.
+//! code that locates a key in one filter and evaluates the equation in another. (The two stages of
+//! an exact set have one lifetime; an equation of one would be checked against the bounds of the
+//! other, too.)
 //!
 //! Every pointer is derived from the bytes of the current call, after their length was compared. So
 //! the bytes may change between two calls.

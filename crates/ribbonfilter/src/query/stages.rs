@@ -269,8 +269,8 @@ compile! {
 /// A query of both stages. What it declines, such as bumped keys, is queried in turn.
 ///
 /// [`Assumptions::SMALL`] stands for any number of filters and seeds. Without it there is one
-/// filter, which is one stage, and all keys pass through it; and both stages bump keys, so that their first layers have seed 0
-/// and a key has the same hash in both.
+/// filter, which is one stage, and all keys pass through it; and both stages bump keys, so that
+/// their first layers have seed 0 and a key has the same hash in both.
 #[inline(always)]
 fn query<I: Instructions, A: Assumptions, T: Assumptions>(
     instructions: I,

@@ -493,6 +493,30 @@ fn a_group_of_members_alone_stores_nothing() {
     }
 }
 
+/// The same for groups that are too small for a filter, whose others are found only when the function
+/// is built: the bytes are those of pushed keys.
+#[test]
+fn a_small_group_of_members_alone_stores_nothing() {
+    for keys in [1, 2, 10, 50, 99, 100, 1000] {
+        let include = || builder().others_include_members(true);
+        let set = include().build_with(0..keys, || 0..keys).expect("a set");
+        let mut pushed = include();
+        pushed.extend_members(0..keys);
+        pushed.extend_others(0..keys);
+        let pushed = pushed.finish().expect("a set");
+        assert_eq!((set.universe_len(), set.size_in_bytes()), (keys, 40), "{keys} keys");
+        assert!(set == pushed && set.expected_rate() == 1.0, "{keys} keys");
+        // Beside a group that has others: those of both are counted.
+        let members = (0..keys).map(|key| (0, key)).chain([(1, 0), (1, 1)]);
+        let universe = || (0..keys).map(|key| (0, key)).chain((0..9).map(|key| (1, key)));
+        let set = include().build_with_groups(members, universe).expect("a set");
+        assert_eq!((set.len(), set.universe_len()), (keys + 2, keys + 9));
+        for (group, key) in universe() {
+            assert_eq!(set.contains_in(group, key).is_member(), group == 0 || key < 2);
+        }
+    }
+}
+
 /// Whether members are among the others or not, the set is that of the distinct keys.
 #[test]
 fn a_universe_without_its_members_has_the_same_bytes() {
