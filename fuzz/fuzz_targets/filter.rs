@@ -1,36 +1,6 @@
-//! Filters of any hashes and settings. Every key is found, and the bytes do not depend on the order
-//! of the keys or the number of threads. If a build fails, it fails with the same error.
+//! See `src/filter.rs`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use ribbonfilter::{BuildError, Filter};
-use ribbonfilter_fuzz::{Hashes, Settings, all};
-use std::collections::HashSet;
-
-fuzz_target!(|input: (Settings, Vec<Hashes>)| {
-    let (settings, runs) = input;
-    let mut hashes = all(&runs);
-    let build = |threads, hashes: &[u64]| -> Result<Filter, BuildError> {
-        let mut builder = settings.builder().threads(threads);
-        builder.extend_hashes(hashes.iter().copied());
-        builder.finish()
-    };
-    let built = build(1, &hashes);
-    if let Ok(filter) = &built {
-        let keys: HashSet<u64> = hashes.iter().copied().collect();
-        assert!(keys.iter().all(|&key| filter.contains_hash(key)));
-        assert!(filter.contains_hash_batch(&hashes).into_iter().all(|hit| hit));
-        assert!((keys.len() as u64..=hashes.len() as u64).contains(&filter.len()));
-        filter.verify().expect("just built");
-    }
-    hashes.reverse();
-    match (built, build(2, &hashes)) {
-        (Ok(one), Ok(other)) => assert!(one.as_bytes() == other.as_bytes()),
-        // Two threads need more memory than one.
-        (Ok(_), Err(BuildError::MemoryLimit { .. })) => {}
-        (Err(one), Err(other)) => {
-            assert_eq!(std::mem::discriminant(&one), std::mem::discriminant(&other));
-        }
-        (one, other) => panic!("{one:?}, but {other:?}"),
-    }
+libfuzzer_sys::fuzz_target!(|input: ribbonfilter_fuzz::filter::Input| {
+    ribbonfilter_fuzz::filter::run(input)
 });

@@ -1,7 +1,16 @@
-//! Support code of the fuzz targets.
+//! The fuzz targets, one module each, and what they share. The programs in `fuzz_targets` only call
+//! these: so the library's generic code is compiled once, and not for each program. (The target
+//! `records` does not use that code.)
 
 #[path = "../../crates/ribbonfilter/tests/support/untrusted.rs"]
 mod untrusted;
+
+pub mod exact;
+pub mod filter;
+pub mod function;
+pub mod kernels;
+pub mod open;
+pub mod shards;
 
 use arbitrary::Arbitrary;
 use ribbonfilter::{Filter, FilterBuilder, Variant, Width};
