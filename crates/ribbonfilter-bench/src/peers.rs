@@ -207,6 +207,8 @@ pub fn table(rows: &[Row]) -> Table {
         let peers = rows.iter().filter(|row| !row.family.is_ours());
         peers.filter_map(figure).fold(f64::INFINITY, f64::min)
     });
+    // Machines without performance counters count no instructions.
+    let counted = rows.iter().any(|row| row.instructions.is_some());
     let line = |row: &Row| {
         let mut cells = vec![
             Cell::text(&row.name).strong(row.family.is_ours()),
@@ -223,7 +225,9 @@ pub fn table(rows: &[Row]) -> Table {
         }));
         let spread = row.single.iter().chain([&row.build]).map(|times| times.spread);
         cells.push(Cell::percent(spread.fold(0.0, f64::max), 0));
-        cells.push(Cell::or_none(row.instructions.map(|count| Cell::number(count, 0))));
+        if counted {
+            cells.push(Cell::or_none(row.instructions.map(|count| Cell::number(count, 0))));
+        }
         cells
     };
     let keys = rows.first().map_or(0, |row| row.keys);
@@ -236,7 +240,7 @@ pub fn table(rows: &[Row]) -> Table {
              present. {LATENCY} Spread: how far the worst round of build and single queries was \
              above the minimum."
         ),
-        columns: vec![
+        columns: [
             "filter",
             "bits/key",
             "rate",
@@ -250,8 +254,10 @@ pub fn table(rows: &[Row]) -> Table {
             "batch 100 %",
             "latency",
             "spread %",
-            "instr.",
-        ],
+        ]
+        .into_iter()
+        .chain(counted.then_some("instr."))
+        .collect(),
         rows: rows.iter().map(line).collect(),
     }
 }
