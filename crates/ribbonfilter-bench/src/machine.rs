@@ -90,8 +90,10 @@ impl CpuUse {
         let text = std::fs::read_to_string("/proc/self/stat").ok()?;
         // The name of the program, in brackets, may contain spaces.
         let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
-        let own: f64 =
-            fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+        // User and system, of this process and of its children that have ended.
+        let own: Vec<f64> =
+            fields.get(11..15)?.iter().filter_map(|tick| tick.parse().ok()).collect();
+        let own = own.iter().sum();
         Some(Self { all, own, passed })
     }
 

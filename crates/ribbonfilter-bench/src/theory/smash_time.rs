@@ -123,7 +123,12 @@ fn by_valgrind(number: usize, smash: bool) -> Option<(f64, String)> {
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let counted = text.split("Collected : ").nth(1)?.split_whitespace().next()?.parse().ok()?;
+    let counted: f64 =
+        text.split("Collected : ").nth(1)?.split_whitespace().next()?.parse().ok()?;
+    // Without symbols valgrind does not find the function, and counts nothing.
+    if counted == 0.0 {
+        return None;
+    }
     let printed = String::from_utf8_lossy(&output.stdout);
     Some((counted, printed.split([' ', ',']).nth(1)?.into()))
 }
