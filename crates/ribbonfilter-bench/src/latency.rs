@@ -62,7 +62,10 @@ pub fn table(rows: &[Chains], keys: u64) -> Table {
         title: format!("{} keys, chains of queries", keys_text(keys)),
         note: "Time of a query in ns. Each key is one of two, chosen by the previous result. Without \
                a fence, the CPU can guess the results of filters that branch. With a fence, a query \
-               begins when the previous result is known; the first row is the cost of the fence."
+               begins when the previous result is known; the first row is the cost of the fence. The \
+               chain without a fence comes first, after that of another filter: with many keys it \
+               waits for memory more often than the chains that follow, whose blocks are in a cache \
+               already. So compare it with these only where the filter fits in the caches."
             .into(),
         columns: vec![
             "filter",
