@@ -57,13 +57,17 @@ pub(super) fn max_columns(width: Width) -> u32 {
     (width.bits() / 2).min(32)
 }
 
+/// Fewer columns are planned as this number. The fit would have their slots grow without limit, for a
+/// rate that is nearly 1 anyway.
+const MIN_COLUMNS: f64 = 1.0 / 1024.0;
+
 /// The system for a number of columns, which may be fractional: bad ranges add the same rate for
 /// any number of columns, so only the average matters.
 pub(super) fn system(keys: u64, width: Width, columns: f64) -> System {
     let segment_bits = (keys >> SEGMENT_LOG).max(1).ilog2();
     let segment_keys = keys as f64 / (1u64 << segment_bits) as f64;
     let screened = Regime::screened(keys, width, columns);
-    let average = Regime::on_average(keys, width, columns);
+    let average = Regime::on_average(keys, width, columns.max(MIN_COLUMNS));
     let regime = if screened.overhead < average.overhead { screened } else { average };
     let wanted = libm::ceil(segment_keys * (1.0 + regime.overhead)) as u64;
     let min = segment_keys as u64 + libm::ceil(columns) as u64 + MIN_SPARE;

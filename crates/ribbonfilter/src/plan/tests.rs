@@ -5,6 +5,7 @@ use super::*;
 use crate::error::BuildError;
 use crate::format::MAX_SEGMENT_BITS;
 use crate::ribbon::equation::FINGERPRINT_BITS;
+use alloc::format;
 use alloc::vec::Vec;
 
 const VARIANTS: [Variant; 4] =
@@ -384,6 +385,24 @@ fn the_most_keys_are_the_most_that_fit() {
                     _ => u64::from(width.block_slots()) - 1,
                 };
                 assert!(short <= bound, "{settings:?}, {bytes} bytes: {max} + {short}");
+            }
+        }
+    });
+}
+
+/// A regression test: Homogeneous slots once grew without limit when there were fewer columns.
+#[test]
+fn hardly_any_columns_take_few_slots() {
+    for_all_ribbons(|variant, width| {
+        for columns in [0.01, 1e-3, 1e-9, 1e-191, f64::MIN_POSITIVE] {
+            for keys in [1, 1157, 1_000_000, 1 << 36] {
+                let Ok(plan) = settings(variant, width, Target::Columns(columns)).plan(keys, 0)
+                else {
+                    continue;
+                };
+                let what = format!("{variant} {width}, {columns:e} columns, {keys} keys");
+                assert!(plan.slots() <= 3 * keys + 1000, "{what}: {plan:?}");
+                assert!(plan.peak_memory() <= 64 * keys + (1 << 27), "{what}: {plan:?}");
             }
         }
     });
