@@ -237,7 +237,7 @@ pub(crate) fn narrow<B: Band>(words: [u64; 2], start: u64, bits: u32) -> B {
 }
 
 /// As [`with_band`], for the rows of a linear system; see [`WIDE_ROWS`].
-#[cfg(feature = "build")]
+#[cfg(any(test, feature = "build"))]
 macro_rules! with_rows {
     ($width:expr, $band:ident => $body:expr) => {
         match $crate::ribbon::width::COMPACT {
@@ -249,7 +249,7 @@ macro_rules! with_rows {
         }
     };
 }
-#[cfg(feature = "build")]
+#[cfg(any(test, feature = "build"))]
 pub(crate) use with_rows;
 
 /// Evaluates generic code with the [`Band`] type of a run-time [`Width`].
