@@ -9,6 +9,9 @@ use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 use ribbonfilter::{BuildError, OtherKeys};
 
+/// The hash that stands for keys without a group.
+const UNNAMED: u64 = 0;
+
 /// Takes the other keys during `ribbon_exact_builder_finish_with`. It belongs to the builder and is
 /// valid only until the function that got it returns.
 pub struct ribbon_other_keys {
@@ -109,13 +112,7 @@ pub unsafe extern "C" fn ribbon_other_keys_push_hashes(
     count: usize,
 ) -> ribbon_status {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        take(keys, |taker| {
-            let hashes = handle::array(hashes, count, "hashes")?;
-            hashes.iter().for_each(|&hash| taker.push_hash(hash));
-            Ok(())
-        })
-    }
+    unsafe { ribbon_other_keys_push_hashes_in(keys, UNNAMED, hashes, count) }
 }
 
 /// Like `ribbon_other_keys_push`, for a key of the group with a name of `group_len` bytes.
