@@ -1,0 +1,9 @@
+//! The integration tests of exact sets.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod exact;
+mod fixed_bytes;
+mod serialization;
+mod small_sets;
