@@ -457,7 +457,7 @@ fn random_footers() {
 /// The footer of a filter of one system and w = 128.
 fn fixed_part(bumps: bool, starts: u64, boundary: u64) -> [u8; FOOTER_BYTES] {
     let mut raw = [0; FOOTER_BYTES];
-    // So many keys that the rate can be raised.
+    // Enough keys for the rate to be raised.
     raw[8..13].copy_from_slice(&starts.to_le_bytes()[..5]);
     raw[14..19].copy_from_slice(&starts.to_le_bytes()[..5]);
     raw[19..24].copy_from_slice(&boundary.to_le_bytes()[..5]);

@@ -17,7 +17,7 @@ use crate::Width;
 /// The probability that a seed of a Standard system fails.
 const FAILURE: f64 = 0.05;
 /// Slots in addition to the formula, which is for large systems: a small system is like a dense
-/// random matrix and fails with a probability of 3 % with so many.
+/// random matrix and fails with a probability of 3 % at that number.
 const SPARE: f64 = 5.0;
 
 /// The constants `b`, `x0` and `s` of the formula for Standard systems.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The seed is the lowest one with which a system has a solution and bumps no more keys than
-//! planned. Two events restart the work. If there are so many duplicates that space is wasted, or no
+//! planned. Two events restart the work. If duplicates would waste space, or no
 //! seed works, duplicates are removed and the distinct keys are planned again. If no seed works for
 //! these, the plan gets more slots, at most [`MAX_GROWTH`] times.
 

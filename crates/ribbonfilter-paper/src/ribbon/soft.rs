@@ -12,7 +12,7 @@ use crate::hash::{Seeded, fastrange, shard_hash};
 use crate::width::Word;
 use crate::{Error, Solution, Width, slots};
 
-/// Keys of a shard: so many that their number hardly varies, so few that a seed for them is soon
+/// Keys of a shard: enough that their number hardly varies, few enough that a seed for them is soon
 /// found. (With 1024 the slots that `w` = 64 needs are 5.6 % more than the keys, with 4096 and with
 /// 16384 they are 3 %, with 500,000 keys.)
 const SHARD_KEYS: u64 = 1 << 12;

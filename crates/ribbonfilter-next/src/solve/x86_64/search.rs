@@ -46,7 +46,7 @@ macro_rules! step {
         $columns[WORD / 4] = _mm256_blend_epi32::<OWN>($columns[WORD / 4], own);
         $pivots[WORD / 4] = _mm256_blend_epi32::<OWN>($pivots[WORD / 4], pivot);
         $column = next;
-        // SAFETY: no instruction. Only the order matters: the compiler cannot move the step behind the
+        // SAFETY: no instruction. Only the order matters: the compiler cannot move the step after the
         // work that follows, which writes to memory, as it did otherwise.
         unsafe {
             core::arch::asm!("/* {0} */", inout(ymm_reg) $column,
